@@ -26,7 +26,7 @@ namespace patchio {
 namespace {
 
 template <typename Tree>
-void PutNames(const std::vector<std::string>& names, Tree* tree)
+void SetChildNames(const std::vector<std::string>& names, Tree* tree)
 {
   for (unsigned int p = 0; p < names.size(); ++p) {
     if (!names[p].empty()) {
@@ -39,69 +39,71 @@ void PutNames(const std::vector<std::string>& names, Tree* tree)
 
 void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output)
 {
-  // AMR data hold images only, and the pieces are other data sets. Since VTK 9.6, AMR data are trees, too.
+  // AMR data hold images only, but the output has other data sets. Since VTK 9.6, AMR data are trees, too.
   const bool isTree = !vtkUniformGridAMR::SafeDownCast(input) && vtkDataObjectTree::SafeDownCast(input);
-  const char* const wanted = isTree ? input->GetClassName()
-                             : vtkPartitionedDataSetCollection::SafeDownCast(input)
-                                 ? "vtkPartitionedDataSetCollection"
-                                 : "vtkMultiBlockDataSet";
+  const char* const className = isTree ? input->GetClassName()
+                                : vtkPartitionedDataSetCollection::SafeDownCast(input)
+                                    ? "vtkPartitionedDataSetCollection"
+                                    : "vtkMultiBlockDataSet";
   vtkDataObject* const before = output->Get(vtkDataObject::DATA_OBJECT());
-  if (before && !std::strcmp(before->GetClassName(), wanted)) {
+  if (before && !std::strcmp(before->GetClassName(), className)) {
     return;
   }
-  const auto tree = vtkSmartPointer<vtkDataObject>::Take(vtkDataObjectTypes::NewDataObject(wanted));
+  const auto tree = vtkSmartPointer<vtkDataObject>::Take(vtkDataObjectTypes::NewDataObject(className));
   output->Set(vtkDataObject::DATA_OBJECT(), tree);
 }
 
-void SetOutput(vtkDataObject* input, const char* kind, vtkInformation* output)
+void SetOutput(vtkDataObject* input, const char* className, vtkInformation* output)
 {
   vtkDataObject* const before = output->Get(vtkDataObject::DATA_OBJECT());
   if (auto* const tree = vtkCompositeDataSet::SafeDownCast(input)) {
     SetTreeOutput(tree, output);
-  } else if (!before || !before->IsA(kind)) {
+  } else if (!before || !before->IsA(className)) {
     output->Set(vtkDataObject::DATA_OBJECT(),
-        vtkSmartPointer<vtkDataObject>::Take(vtkDataObjectTypes::NewDataObject(kind)));
+        vtkSmartPointer<vtkDataObject>::Take(vtkDataObjectTypes::NewDataObject(className)));
   }
 }
 
-void PutPieces(const std::vector<std::string>& names,
-    const std::vector<vtkSmartPointer<vtkDataObject>>& pieces, vtkDataObject* output)
+void SetChildren(const std::vector<std::string>& names,
+    const std::vector<vtkSmartPointer<vtkDataObject>>& children, vtkDataObject* output)
 {
-  const auto count = static_cast<unsigned int>(pieces.size());
+  const auto count = static_cast<unsigned int>(children.size());
   if (auto* const blocks = vtkMultiBlockDataSet::SafeDownCast(output)) {
     blocks->SetNumberOfBlocks(count);
     for (unsigned int p = 0; p < count; ++p) {
-      blocks->SetBlock(p, pieces[p]);
+      blocks->SetBlock(p, children[p]);
     }
-    PutNames(names, blocks);
+    SetChildNames(names, blocks);
   } else if (auto* const collection = vtkPartitionedDataSetCollection::SafeDownCast(output)) {
     collection->SetNumberOfPartitionedDataSets(count);
     for (unsigned int p = 0; p < count; ++p) {
-      collection->SetPartition(p, 0, pieces[p]);
+      collection->SetPartition(p, 0, children[p]);
     }
-    PutNames(names, collection);
-  } else if (auto* const parts = vtkPartitionedDataSet::SafeDownCast(output)) {
-    parts->SetNumberOfPartitions(count);
+    SetChildNames(names, collection);
+  } else if (auto* const partitions = vtkPartitionedDataSet::SafeDownCast(output)) {
+    partitions->SetNumberOfPartitions(count);
     for (unsigned int p = 0; p < count; ++p) {
-      parts->SetPartition(p, pieces[p]);
+      partitions->SetPartition(p, children[p]);
     }
   } else if (count == 1) {
-    output->ShallowCopy(pieces[0]);
+    output->ShallowCopy(children[0]);
   }
 }
 
-void PutCells(const filters::Blocks& blocks,
-    const std::function<std::vector<filters::Part>(const ProgressCallback&)>& take,
+void FillGrids(const filters::Blocks& blocks,
+    const std::function<std::vector<filters::BlockPart>(const ProgressCallback&)>& extract,
     const ProgressCallback& progress, vtkDataObject* output)
 {
   progress(0.01);
-  const std::vector<filters::Part> parts = take([&](double part) { return progress(0.4 * part); });
-  PutPieces(blocks.Pieces,
-      filters::MakeGrids(blocks, parts, [&](double part) { return progress(0.4 + 0.6 * part); }), output);
+  const std::vector<filters::BlockPart> parts =
+      extract([&](double fraction) { return progress(0.4 * fraction); });
+  SetChildren(blocks.ChildNames,
+      filters::MakeGrids(blocks, parts, [&](double fraction) { return progress(0.4 + 0.6 * fraction); }),
+      output);
   progress(1.0);
 }
 
-ChosenArray ArrayOf(vtkAlgorithm& filter)
+ArrayToProcess GetArrayToProcess(vtkAlgorithm& filter)
 {
   vtkInformation* const array = filter.GetInputArrayInformation(0);
   const char* const name =
@@ -109,12 +111,12 @@ ChosenArray ArrayOf(vtkAlgorithm& filter)
   return {name ? name : "", array->Get(vtkDataObject::FIELD_ASSOCIATION())};
 }
 
-int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work)
+int RunAndReportErrors(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work)
 {
-  int done = 0;
-  const std::string fault = CatchError([&] { done = work(); });
+  int result = 0;
+  const std::string fault = CatchError([&] { result = work(); });
   if (fault.empty()) {
-    return done;
+    return result;
   }
   if (output) {
     output->Initialize();
@@ -129,13 +131,13 @@ int RunOnCopy(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output)
   copy->ShallowCopy(input);
   filter->SetInputDataObject(copy);
   filter->Update();
-  vtkDataObject* const made = filter->GetOutputDataObject(0);
-  const bool fits = made && output->IsA(made->GetClassName());
-  if (fits) {
-    output->ShallowCopy(made);
+  vtkDataObject* const result = filter->GetOutputDataObject(0);
+  const bool matches = result && output->IsA(result->GetClassName());
+  if (matches) {
+    output->ShallowCopy(result);
   }
   filter->SetInputDataObject(nullptr);
-  return fits ? 1 : 0;
+  return matches ? 1 : 0;
 }
 
 std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* controller)
@@ -152,7 +154,7 @@ std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* contro
   return MakeSelfCommunicator();
 }
 
-std::unique_ptr<Communicator> AllRanks()
+std::unique_ptr<Communicator> GlobalCommunicator()
 {
   return MakeCommunicator(vtkMultiProcessController::GetGlobalController());
 }

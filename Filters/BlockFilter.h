@@ -3,7 +3,7 @@
 #define Filters_BlockFilter_h
 
 #include "Base/Communicator.h"
-#include "Filters/Part.h"
+#include "Filters/BlockPart.h"
 
 #include <vtkSmartPointer.h>
 
@@ -20,53 +20,58 @@ class vtkMultiProcessController;
 
 namespace patchio {
 
-/// Gives `output` a tree of the class that VTK itself creates when it runs a filter on `input` block by
-/// block, unless `output` has such a tree already.
+/// Sets the data object of `output` to an empty tree of the class that VTK itself creates when it runs a
+/// filter on `input` block by block. Keeps a data object of this class that `output` already has.
 void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output);
 
-/// Gives `output` an empty data object for the result of a filter: a tree (see SetTreeOutput()) if `input` is
-/// composite, otherwise a data set of the class `kind`. Keeps a data object of this class that `output` has
-/// already.
-void SetOutput(vtkDataObject* input, const char* kind, vtkInformation* output);
+/// Sets the data object of `output`, for the result of a filter: an empty tree (see SetTreeOutput()) if
+/// `input` is composite, otherwise an empty data set of the class `className`. Keeps a data object of this
+/// class that `output` already has.
+void SetOutput(vtkDataObject* input, const char* className, vtkInformation* output);
 
-/// Puts one data set per piece (see filters::Blocks::Pieces) into `output`, with the pieces' names. An output
-/// that is not a tree becomes a shallow copy of the only piece.
-void PutPieces(const std::vector<std::string>& names,
-    const std::vector<vtkSmartPointer<vtkDataObject>>& pieces, vtkDataObject* output);
+/// Adds `children` to `output`: one data set for each child of the input's root, named by `names` (see
+/// filters::Blocks::ChildNames). If `output` is not a tree, copies the only child to `output` (shallow copy).
+void SetChildren(const std::vector<std::string>& names,
+    const std::vector<vtkSmartPointer<vtkDataObject>>& children, vtkDataObject* output);
 
 template <typename Data>
-void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmartPointer<Data>>& pieces,
+void SetChildren(const std::vector<std::string>& names, const std::vector<vtkSmartPointer<Data>>& children,
     vtkDataObject* output)
 {
-  PutPieces(names, std::vector<vtkSmartPointer<vtkDataObject>>(pieces.begin(), pieces.end()), output);
+  SetChildren(names, std::vector<vtkSmartPointer<vtkDataObject>>(children.begin(), children.end()), output);
 }
 
-/// Fills `output` with one unstructured grid per piece, made of the parts that `take` returns. `progress`
-/// receives the progress of `take` and of making the grids, together from 0 to 1.
-void PutCells(const filters::Blocks& blocks,
-    const std::function<std::vector<filters::Part>(const ProgressCallback&)>& take,
+/// Fills `output` with one unstructured grid for each child of the input's root, made of the parts that
+/// `extract` returns. `progress` receives the progress of `extract` and of making the grids, together from 0
+/// to 1.
+void FillGrids(const filters::Blocks& blocks,
+    const std::function<std::vector<filters::BlockPart>(const ProgressCallback&)>& extract,
     const ProgressCallback& progress, vtkDataObject* output);
 
-/// The array that a filter's property SetInputArrayToProcess() names.
-struct ChosenArray
+/// The array that SetInputArrayToProcess() of a filter selects.
+struct ArrayToProcess
 {
-  std::string Name;  ///< empty if no array is named
+  std::string Name;  ///< empty: no array is selected
   int Association;   ///< such as vtkDataObject::FIELD_ASSOCIATION_CELLS
 };
-ChosenArray ArrayOf(vtkAlgorithm& filter);
+/// Returns the array that SetInputArrayToProcess() of `filter` selects, with index 0.
+ArrayToProcess GetArrayToProcess(vtkAlgorithm& filter);
 
-/// Calls `work` and returns its result. If `work` throws, for example std::bad_alloc, reports an error of
-/// `filter`, empties `output` (may be null) and returns 1; VTK itself would end the program.
-int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work);
+/// Calls `work` and returns the result of `work`. If `work` throws, for example std::bad_alloc, reports the
+/// exception as an error of `filter`, empties `output` (may be null) and returns 1. Without this function, an
+/// exception would end the program.
+int RunAndReportErrors(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work);
 
-/// Runs `filter` on a shallow copy of `input`, block by block for composite data, and copies the result to
-/// `output`. Returns 0 if there is no result, or if its class does not match that of `output`.
+/// Runs `filter` on a shallow copy of `input` (block by block if `input` is composite and VTK runs `filter`
+/// on each block), and copies the result to `output`. Returns 1, or 0 if the filter has no output or if the
+/// class of the output does not match the class of `output`.
 int RunOnCopy(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
 
-/// Returns the ranks of `controller`, or this process alone if `controller` is null or has no MPI.
+/// Returns a communicator of the ranks of `controller`, or of this process alone if `controller` is null or
+/// does not use MPI.
 std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* controller);
-/// Returns the ranks of the process's global controller.
-std::unique_ptr<Communicator> AllRanks();
+/// Returns a communicator of the ranks of VTK's global controller.
+std::unique_ptr<Communicator> GlobalCommunicator();
 
 }  // namespace patchio
 

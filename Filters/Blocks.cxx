@@ -30,7 +30,7 @@ namespace {
 static_assert(Block::HidingFlags == (vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL |
                                         vtkDataSetAttributes::HIDDENCELL));
 
-void TakeExtent(const int extent[6], Block& block)
+void SetExtent(const int extent[6], Block& block)
 {
   for (int axis = 0; axis < 3; ++axis) {
     block.First[axis] = extent[2 * axis];
@@ -39,7 +39,7 @@ void TakeExtent(const int extent[6], Block& block)
 }
 
 /// Sets the block's bounds. Returns false if the positions along an axis are not finite or do not increase.
-bool BoundsOfPositions(Block& block)
+bool SetBoundsFromPositions(Block& block)
 {
   for (int axis = 0; axis < 3; ++axis) {
     const double* const first = block.PositionsOf(axis);
@@ -54,13 +54,15 @@ bool BoundsOfPositions(Block& block)
   return true;
 }
 
-bool TakeImage(vtkImageData* image, Block& block)
+/// Sets the positions of a uniform block. Returns false if the axes are rotated, or see
+/// SetBoundsFromPositions().
+bool SetImageGeometry(vtkImageData* image, Block& block)
 {
   if (!image->GetDirectionMatrix()->IsIdentity()) {
     return false;
   }
   block.Form = BlockForm::Uniform;
-  TakeExtent(image->GetExtent(), block);
+  SetExtent(image->GetExtent(), block);
   block.Positions.reserve(block.Points[0] + block.Points[1] + block.Points[2]);
   for (int axis = 0; axis < 3; ++axis) {
     block.Origin[axis] = image->GetOrigin()[axis];
@@ -69,13 +71,15 @@ bool TakeImage(vtkImageData* image, Block& block)
       block.Positions.push_back(block.Origin[axis] + block.Spacing[axis] * (block.First[axis] + i));
     }
   }
-  return BoundsOfPositions(block);
+  return SetBoundsFromPositions(block);
 }
 
-bool TakeRectilinear(vtkRectilinearGrid* grid, Block& block)
+/// Sets the positions of a rectilinear block. Returns false if an axis has too few positions, or see
+/// SetBoundsFromPositions().
+bool SetRectilinearGeometry(vtkRectilinearGrid* grid, Block& block)
 {
   block.Form = BlockForm::Rectilinear;
-  TakeExtent(grid->GetExtent(), block);
+  SetExtent(grid->GetExtent(), block);
   vtkDataArray* const axes[] = {grid->GetXCoordinates(), grid->GetYCoordinates(), grid->GetZCoordinates()};
   for (int axis = 0; axis < 3; ++axis) {
     if (!axes[axis] || axes[axis]->GetNumberOfTuples() < block.Points[axis]) {
@@ -85,23 +89,26 @@ bool TakeRectilinear(vtkRectilinearGrid* grid, Block& block)
       block.Positions.push_back(axes[axis]->GetComponent(i, 0));
     }
   }
-  return BoundsOfPositions(block);
+  return SetBoundsFromPositions(block);
 }
 
-bool TakeCurvilinear(vtkStructuredGrid* grid, Block& block)
+/// Sets the positions of a curvilinear block. Returns false if the grid has too few points or its bounds are
+/// not finite.
+bool SetCurvilinearGeometry(vtkStructuredGrid* grid, Block& block)
 {
   block.Form = BlockForm::Curvilinear;
-  TakeExtent(grid->GetExtent(), block);
+  SetExtent(grid->GetExtent(), block);
   if (!grid->GetPoints() || grid->GetNumberOfPoints() < block.PointCount()) {
     return false;
   }
-  block.Corners = grid->GetPoints()->GetData();
+  block.PointPositions = grid->GetPoints()->GetData();
   grid->GetBounds(block.Bounds.data());
   return std::all_of(block.Bounds.begin(), block.Bounds.end(), [](double end) { return std::isfinite(end); });
 }
 
-/// Hides the cells around hidden points, as VTK does not show a cell with a hidden corner.
-void HideAroundPoints(const unsigned char* points, Block& block)
+/// Hides the cells around hidden points, because VTK does not show a cell with a hidden corner. `points`:
+/// ghost flags of the block's points.
+void HideCellsAtHiddenPoints(const unsigned char* points, Block& block)
 {
   const vtkIdType count = block.CellCount();
   block.OwnedFlags.assign(count, 0);
@@ -127,8 +134,8 @@ void HideAroundPoints(const unsigned char* points, Block& block)
   }
 }
 
-/// Sets the block's flags. Returns false if the arrays have too few flags.
-bool TakeFlags(Block& block)
+/// Sets the flags of the block's cells. Returns false if the ghost arrays have too few flags.
+bool SetFlags(Block& block)
 {
   vtkUnsignedCharArray* const cells = block.Grid->GetCellGhostArray();
   vtkUnsignedCharArray* const points = block.Grid->GetPointGhostArray();
@@ -138,43 +145,44 @@ bool TakeFlags(Block& block)
   }
   block.Flags = cells ? cells->GetPointer(0) : nullptr;
   if (points && block.Grid->HasAnyBlankPoints()) {
-    HideAroundPoints(points->GetPointer(0), block);
+    HideCellsAtHiddenPoints(points->GetPointer(0), block);
   }
   return true;
 }
 
-bool TakeGeometry(Block& block)
+/// Sets the positions of the points from block.Grid. Returns false if the grid is not supported.
+bool SetGeometry(Block& block)
 {
   if (auto* const image = vtkImageData::SafeDownCast(block.Grid)) {
-    return TakeImage(image, block);
+    return SetImageGeometry(image, block);
   }
   if (auto* const grid = vtkRectilinearGrid::SafeDownCast(block.Grid)) {
-    return TakeRectilinear(grid, block);
+    return SetRectilinearGeometry(grid, block);
   }
   auto* const grid = vtkStructuredGrid::SafeDownCast(block.Grid);
-  return grid && TakeCurvilinear(grid, block);
+  return grid && SetCurvilinearGeometry(grid, block);
 }
 
-/// Collects all grids of an input, without looking at their geometry and arrays.
+/// Collects all grids of an input, without their geometry and arrays.
 class Collector
 {
 public:
-  Blocks Found;
+  Blocks Result;
 
   /// Adds a child of the root. The child may be null on this rank where another rank has a grid.
   void AddChild(vtkDataObject* child, const std::string& name, unsigned int flatIndex)
   {
     if (auto* const tree = vtkCompositeDataSet::SafeDownCast(child)) {
-      this->Found.Pieces.push_back(name);
-      this->AddLeaves(tree, static_cast<int>(this->Found.Pieces.size()) - 1, flatIndex);
+      this->Result.ChildNames.push_back(name);
+      this->AddLeaves(tree, static_cast<int>(this->Result.ChildNames.size()) - 1, flatIndex);
       return;
     }
-    if (this->PieceOfGrids < 0) {
-      this->PieceOfGrids = static_cast<int>(this->Found.Pieces.size());
-      this->Found.Pieces.emplace_back();
+    if (this->ChildOfGrids < 0) {
+      this->ChildOfGrids = static_cast<int>(this->Result.ChildNames.size());
+      this->Result.ChildNames.emplace_back();
     }
     if (child) {
-      this->Add(child, this->PieceOfGrids, flatIndex);
+      this->Add(child, this->ChildOfGrids, flatIndex);
     }
   }
 
@@ -182,7 +190,7 @@ public:
   void AddLevels(vtkUniformGridAMR* amr)
   {
     for (unsigned int level = 0; level < amr->GetNumberOfLevels(); ++level) {
-      this->Found.Pieces.push_back("level " + std::to_string(level));
+      this->Result.ChildNames.push_back("level " + std::to_string(level));
     }
     const auto leaves = vtkSmartPointer<AmrIterator>::Take(AmrIterator::SafeDownCast(amr->NewIterator()));
     for (leaves->InitTraversal(); !leaves->IsDoneWithTraversal(); leaves->GoToNextItem()) {
@@ -206,37 +214,38 @@ public:
   }
 
 private:
-  void AddLeaves(vtkCompositeDataSet* tree, int piece, unsigned int flatIndex)
+  void AddLeaves(vtkCompositeDataSet* tree, int childIndex, unsigned int flatIndex)
   {
     const auto leaves = vtkSmartPointer<vtkCompositeDataIterator>::Take(tree->NewIterator());
     for (leaves->InitTraversal(); !leaves->IsDoneWithTraversal(); leaves->GoToNextItem()) {
-      this->Add(leaves->GetCurrentDataObject(), piece, flatIndex + leaves->GetCurrentFlatIndex());
+      this->Add(leaves->GetCurrentDataObject(), childIndex, flatIndex + leaves->GetCurrentFlatIndex());
     }
   }
 
-  void Add(vtkDataObject* leaf, int piece, unsigned int flatIndex)
+  void Add(vtkDataObject* leaf, int childIndex, unsigned int flatIndex)
   {
     auto* const grid = vtkDataSet::SafeDownCast(leaf);
     if (!grid) {
-      this->Found.UnsupportedReason = leaf->GetClassName();
+      this->Result.UnsupportedReason = leaf->GetClassName();
     } else if (grid->GetNumberOfCells() > 0 || grid->GetNumberOfPoints() > 0) {
-      Block& block = this->Found.List.emplace_back();
+      Block& block = this->Result.List.emplace_back();
       block.Grid = grid;
-      block.Piece = piece;
+      block.Child = childIndex;
       block.FlatIndex = flatIndex;
     }
   }
 
-  int PieceOfGrids = -1;  ///< the piece of the grids that are the root's own children; -1: none yet
+  int ChildOfGrids = -1;  ///< index of the child of the output's root for the grids that are direct children
+                          ///< of the input's root; -1: no grid yet
 };
 
 }  // namespace
 
-/// Returns the position of a point of a curvilinear grid.
-std::array<double, 3> Block::CornerOf(long long point) const
+/// Returns the position of a point of a curvilinear block.
+std::array<double, 3> Block::CurvilinearPositionOf(long long point) const
 {
   std::array<double, 3> position;
-  this->Corners->GetTuple(point, position.data());
+  this->PointPositions->GetTuple(point, position.data());
   return position;
 }
 
@@ -250,15 +259,15 @@ Blocks MakeBlocks(vtkDataObject* input)
   } else {
     collector.AddChild(input, "", 0);
   }
-  Blocks blocks = std::move(collector.Found);
-  std::atomic<vtkDataSet*> other{nullptr};
+  Blocks blocks = std::move(collector.Result);
+  std::atomic<vtkDataSet*> unsupported{nullptr};
   tbb::parallel_for(std::size_t(0), blocks.List.size(), [&](std::size_t b) {
     Block& block = blocks.List[b];
-    if (!TakeGeometry(block) || !TakeFlags(block)) {
-      other = block.Grid;
+    if (!SetGeometry(block) || !SetFlags(block)) {
+      unsupported = block.Grid;
     }
   });
-  if (vtkDataSet* const grid = other) {
+  if (vtkDataSet* const grid = unsupported) {
     blocks.UnsupportedReason = grid->GetClassName();
   }
   return blocks;

@@ -1,4 +1,4 @@
-// The structured grids of VTK's data as plain values, for filters that process many of them together.
+// The structured grids of VTK's data as plain values, for filters that process many grids together.
 #ifndef Filters_Blocks_h
 #define Filters_Blocks_h
 
@@ -14,6 +14,7 @@ namespace patchio::filters {
 
 using Int3 = std::array<int, 3>;
 
+/// The type of a structured grid, by the positions of its points.
 enum class BlockForm
 {
   Uniform,
@@ -26,17 +27,17 @@ enum class BlockForm
 /// Points and cells are numbered as in VTK: x runs fastest.
 struct Block
 {
-  /// The bits of vtkGhostType that make a cell invisible: duplicate, refined, hidden.
+  /// The bits of vtkGhostType that make a cell invisible: DUPLICATECELL, REFINEDCELL, HIDDENCELL.
   static constexpr unsigned char HidingFlags = 1 | 8 | 32;
 
-  vtkDataSet* Grid = nullptr;  ///< has the cell and point data; lives as long as the input
-  int Piece = 0;               ///< index of the root's child that holds the grid, see Blocks::Pieces
-  unsigned int FlatIndex = 0;  ///< the grid's flat index in the input's tree; 0 if the input is the grid
+  vtkDataSet* Grid = nullptr;  ///< the grid with the cell and point data; the input owns the grid
+  int Child = 0;               ///< index of the root's child that contains the grid, see Blocks::ChildNames
+  unsigned int FlatIndex = 0;  ///< flat index of the grid in the input's tree; 0 if the input is the grid
 
   BlockForm Form = BlockForm::Uniform;
-  /// Indices of the first point in the grid's extent. Patches of a level share the index space.
+  /// Indices of the first point, from the grid's extent. Patches of a level share one index space.
   Int3 First{0, 0, 0};
-  Int3 Points{1, 1, 1};  ///< points along each axis
+  Int3 Points{1, 1, 1};  ///< number of points along each axis
   std::array<double, 6> Bounds{0, -1, 0, -1, 0, -1};
 
   /// Uniform grids: point i lies at Origin + Spacing * (First + i). The position is equal, to the last bit,
@@ -46,10 +47,10 @@ struct Block
   /// along z.
   std::vector<double> Positions;
   /// Curvilinear grids: the positions of all points, three components each.
-  vtkDataArray* Corners = nullptr;
+  vtkDataArray* PointPositions = nullptr;
 
-  const unsigned char* Flags = nullptr;  ///< vtkGhostType of the cells; null if all of them are visible
-  /// Memory of Flags if the grid hides points: the cells around a hidden point are hidden, too.
+  const unsigned char* Flags = nullptr;  ///< vtkGhostType of the cells; null: all cells are visible
+  /// Memory of Flags if the grid hides points. The cells around a hidden point are hidden, too.
   std::vector<unsigned char> OwnedFlags;
 
   int Cells(int axis) const { return this->Points[axis] > 1 ? this->Points[axis] - 1 : 1; }
@@ -67,7 +68,8 @@ struct Block
   {
     return static_cast<long long>(this->Points[0]) * this->Points[1] * this->Points[2];
   }
-  /// Returns the number of the cell, or of the point, with the indices `at` along the axes.
+  /// Returns the number of the cell (CellAt()) or of the point (PointAt()) with the indices `at` along the
+  /// axes.
   long long CellAt(const Int3& at) const
   {
     return at[0] + this->Cells(0) * (at[1] + static_cast<long long>(this->Cells(1)) * at[2]);
@@ -76,7 +78,7 @@ struct Block
   {
     return at[0] + this->Points[0] * (at[1] + static_cast<long long>(this->Points[1]) * at[2]);
   }
-  /// Returns the indices of a point along the axes.
+  /// Returns the indices along the axes of the point with the number `point`.
   Int3 IndexOf(long long point) const
   {
     const long long row = point / this->Points[0];
@@ -87,31 +89,32 @@ struct Block
   std::array<double, 3> PositionAt(const Int3& at) const
   {
     if (this->Form == BlockForm::Curvilinear) {
-      return this->CornerOf(this->PointAt(at));
+      return this->CurvilinearPositionOf(this->PointAt(at));
     }
     return {this->PositionsOf(0)[at[0]], this->PositionsOf(1)[at[1]], this->PositionsOf(2)[at[2]]};
   }
   std::array<double, 3> PositionOf(long long point) const
   {
-    return this->Form == BlockForm::Curvilinear ? this->CornerOf(point)
+    return this->Form == BlockForm::Curvilinear ? this->CurvilinearPositionOf(point)
                                                 : this->PositionAt(this->IndexOf(point));
   }
 
 private:
-  std::array<double, 3> CornerOf(long long point) const;
+  std::array<double, 3> CurvilinearPositionOf(long long point) const;
 };
 
-/// All grids of an input on this rank, without empty ones.
+/// All grids of an input on this rank that have points or cells.
 struct Blocks
 {
   std::vector<Block> List;
-  /// Names of the root's children, empty children included. There is a single name if the input is a grid.
-  std::vector<std::string> Pieces;
-  std::string UnsupportedReason;  ///< why the input must go to VTK's own filters; empty if it is supported
+  /// Names of the children of the input's root, including empty children. If the input is a grid, the list
+  /// has one name.
+  std::vector<std::string> ChildNames;
+  std::string UnsupportedReason;  ///< why the filters do not support the input; empty: the input is supported
 };
 
-/// Collects the grids of a data set, of a tree of data sets, or of AMR data, whose levels count as the root's
-/// children. The result keeps pointers into `input`. Not collective.
+/// Returns the grids of a data set, of a tree of data sets, or of AMR data, whose levels count as the
+/// children of the root. The result has pointers into `input`, which must outlive the result. Not collective.
 Blocks MakeBlocks(vtkDataObject* input);
 
 }  // namespace patchio::filters

@@ -9,10 +9,12 @@
 namespace patchio::filters {
 namespace {
 
-/// Nodes count as one if they are closer than this fraction of the narrowest cell.
+/// Two nodes count as one if their distance is less than this fraction of the narrowest cell's width.
 constexpr double Tolerance = 1e-3;
 
-double NarrowestCell(const std::vector<std::pair<const double*, int>>& lists)
+/// Returns the width of the narrowest cell along an axis. `lists`: positions of nodes, each list with its
+/// length.
+double NarrowestWidth(const std::vector<std::pair<const double*, int>>& lists)
 {
   double narrowest = std::numeric_limits<double>::infinity(), greatest = 0;
   for (const auto& [nodes, count] : lists) {
@@ -20,7 +22,7 @@ double NarrowestCell(const std::vector<std::pair<const double*, int>>& lists)
       narrowest = std::min(narrowest, nodes[i] - nodes[i - 1]);
     }
   }
-  // Flat blocks have no cells with a width, so the size of their positions sets the scale.
+  // Cells of flat blocks have the width 0, so the scale is that of the positions.
   for (std::size_t l = 0; l < lists.size() && !std::isfinite(narrowest); ++l) {
     greatest = std::max(greatest, std::abs(lists[l].first[0]));
   }
@@ -46,7 +48,7 @@ bool CellBlock::IsPointHidden(std::int64_t point) const
   for (cell[2] = std::max(last[2] - 1, 0); cell[2] <= std::min(last[2], this->Cells[2] - 2); ++cell[2]) {
     for (cell[1] = std::max(last[1] - 1, 0); cell[1] <= std::min(last[1], this->Cells[1] - 2); ++cell[1]) {
       for (cell[0] = std::max(last[0] - 1, 0); cell[0] <= std::min(last[0], this->Cells[0] - 2); ++cell[0]) {
-        if (!(this->Flags[this->CellAfter(cell)] & Block::HidingFlags)) {
+        if (!(this->Flags[this->CellWithFirstCorner(cell)] & Block::HidingFlags)) {
           return false;
         }
       }
@@ -55,20 +57,20 @@ bool CellBlock::IsPointHidden(std::int64_t point) const
   return true;
 }
 
-CellLattice::CellLattice(std::vector<CellBlock> blocks, const std::array<std::vector<double>, 3>& others)
+CellLattice::CellLattice(std::vector<CellBlock> blocks, const std::array<std::vector<double>, 3>& remoteNodes)
     : List(std::move(blocks)), Axes(this->List.size())
 {
   for (int axis = 0; axis < 3; ++axis) {
-    const AxisNodes lists = this->ShareAxes(axis);
-    this->FindPositions(axis, others[axis], lists);
-    this->Place(axis, lists);
-    this->CheckFit(axis);
+    const AxisNodes lists = this->MakeSharedAxes(axis);
+    this->MergePositions(axis, remoteNodes[axis], lists);
+    this->FillAxes(axis, lists);
+    this->CheckAlignment(axis);
   }
   std::vector<Box> cubes(this->List.size());
   for (std::size_t b = 0; b < cubes.size(); ++b) {
     for (int axis = 0; axis < 3; ++axis) {
-      cubes[b].Lower[axis] = this->Axes[b][axis]->Places.front();
-      cubes[b].Upper[axis] = this->Axes[b][axis]->Places.back() - 1;
+      cubes[b].Lower[axis] = this->Axes[b][axis]->NodeIndices.front();
+      cubes[b].Upper[axis] = this->Axes[b][axis]->NodeIndices.back() - 1;
     }
   }
   this->Bins = std::make_unique<BoxBins>(std::move(cubes));
@@ -89,8 +91,8 @@ std::vector<double> CellLattice::Nodes(const std::vector<CellBlock>& blocks, int
   return all;
 }
 
-/// Makes an empty Axis for each different list of nodes, and returns these lists.
-CellLattice::AxisNodes CellLattice::ShareAxes(int axis)
+/// Makes an empty Axis for each different list of nodes along an axis, and returns these lists.
+CellLattice::AxisNodes CellLattice::MakeSharedAxes(int axis)
 {
   AxisNodes lists;
   std::unordered_map<std::string_view, const Axis*> known;
@@ -107,14 +109,15 @@ CellLattice::AxisNodes CellLattice::ShareAxes(int axis)
   return lists;
 }
 
-void CellLattice::FindPositions(int axis, const std::vector<double>& others, const AxisNodes& lists)
+/// Sets Positions along an axis to the positions of all nodes, without duplicates (see Tolerance).
+void CellLattice::MergePositions(int axis, const std::vector<double>& remoteNodes, const AxisNodes& lists)
 {
-  std::vector<double> all = others;
+  std::vector<double> all = remoteNodes;
   for (const auto& [nodes, count] : lists) {
     all.insert(all.end(), nodes, nodes + count);
   }
   std::sort(all.begin(), all.end());
-  const double near = Tolerance * NarrowestCell(lists);
+  const double near = Tolerance * NarrowestWidth(lists);
   std::vector<double>& positions = this->Positions[axis];
   for (const double node : all) {
     if (positions.empty() || node - positions.back() > near) {
@@ -123,33 +126,35 @@ void CellLattice::FindPositions(int axis, const std::vector<double>& others, con
   }
 }
 
-void CellLattice::Place(int axis, const AxisNodes& lists)
+/// Fills the tables that MakeSharedAxes() has made for `lists`.
+void CellLattice::FillAxes(int axis, const AxisNodes& lists)
 {
   const std::vector<double>& positions = this->Positions[axis];
-  const double near = Tolerance * NarrowestCell(lists);
+  const double near = Tolerance * NarrowestWidth(lists);
   for (std::size_t l = 0; l < lists.size(); ++l) {
     const auto [nodes, count] = lists[l];
     Axis& shared = this->AllAxes[this->AllAxes.size() - lists.size() + l];
     for (int i = 0; i < count; ++i) {
-      const auto place = std::lower_bound(positions.begin(), positions.end(), nodes[i] - near);
-      shared.Places.push_back(static_cast<int>(place - positions.begin()));
+      const auto node = std::lower_bound(positions.begin(), positions.end(), nodes[i] - near);
+      shared.NodeIndices.push_back(static_cast<int>(node - positions.begin()));
     }
-    const bool atNodes = this->OfPoints() || axis == this->FlatAxis();
+    const bool atNodes = this->IsPointData() || axis == this->FlatAxis();
     if (atNodes) {
-      shared.Places.push_back(shared.Places.back() + 1);
+      shared.NodeIndices.push_back(shared.NodeIndices.back() + 1);
     }
-    for (std::size_t i = 0; i + 1 < shared.Places.size(); ++i) {
-      shared.CellAt.insert(shared.CellAt.end(), shared.Places[i + 1] - shared.Places[i], static_cast<int>(i));
-      const int upper = atNodes ? shared.Places[i] : shared.Places[i + 1];
-      shared.Centers.push_back(0.5 * (positions[shared.Places[i]] + positions[upper]));
+    for (std::size_t i = 0; i + 1 < shared.NodeIndices.size(); ++i) {
+      shared.CellOfCube.insert(
+          shared.CellOfCube.end(), shared.NodeIndices[i + 1] - shared.NodeIndices[i], static_cast<int>(i));
+      const int upper = atNodes ? shared.NodeIndices[i] : shared.NodeIndices[i + 1];
+      shared.Centers.push_back(0.5 * (positions[shared.NodeIndices[i]] + positions[upper]));
     }
   }
 }
 
-/// Sets ErrorText unless all nodes within cells of a block belong to finer blocks.
-void CellLattice::CheckFit(int axis)
+/// Sets ErrorText if nodes of a block that is not finer lie within cells of a block.
+void CellLattice::CheckAlignment(int axis)
 {
-  if (this->OfPoints() || axis == this->FlatAxis()) {
+  if (this->IsPointData() || axis == this->FlatAxis()) {
     return;
   }
   std::unordered_map<const Axis*, double> widths;
@@ -160,14 +165,14 @@ void CellLattice::CheckFit(int axis)
   }
   std::vector<double> coarsest(this->Positions[axis].size(), 0);
   for (const auto& [shared, width] : widths) {
-    for (const int place : shared->Places) {
-      coarsest[place] = std::max(coarsest[place], width);
+    for (const int node : shared->NodeIndices) {
+      coarsest[node] = std::max(coarsest[node], width);
     }
   }
   for (const auto& [shared, width] : widths) {
-    for (std::size_t i = 1; i < shared->Places.size(); ++i) {
-      for (int place = shared->Places[i - 1] + 1; place < shared->Places[i]; ++place) {
-        if (coarsest[place] > 0.8 * width) {
+    for (std::size_t i = 1; i < shared->NodeIndices.size(); ++i) {
+      for (int node = shared->NodeIndices[i - 1] + 1; node < shared->NodeIndices[i]; ++node) {
+        if (coarsest[node] > 0.8 * width) {
           this->ErrorText = "the cells of coarser blocks do not align with those of finer blocks";
           return;
         }
@@ -176,7 +181,9 @@ void CellLattice::CheckFit(int axis)
   }
 }
 
-CellRef CellLattice::At(int block, const Int3& cube) const
+/// Returns the visible cell of a block that covers `cube`; a CellRef that is false if the block has no such
+/// cell.
+CellRef CellLattice::CellInBlock(int block, const Int3& cube) const
 {
   const Box& covered = this->CubesOf(block);
   std::int64_t cell = 0;
@@ -185,22 +192,22 @@ CellRef CellLattice::At(int block, const Int3& cube) const
     if (offset < 0 || cube[axis] > covered.Upper[axis]) {
       return {};
     }
-    cell += this->Axes[block][axis]->CellAt[offset] * this->List[block].Stride(axis);
+    cell += this->Axes[block][axis]->CellOfCube[offset] * this->List[block].Stride(axis);
   }
   return this->List[block].IsVisible(cell) ? CellRef{block, cell} : CellRef{};
 }
 
 CellRef CellLattice::Find(const Int3& cube, int& hint) const
 {
-  if (!this->OfPoints()) {
-    if (const CellRef found = this->At(hint, cube)) {
+  if (!this->IsPointData()) {
+    if (const CellRef found = this->CellInBlock(hint, cube)) {
       return found;
     }
   }
   CellRef found;
   this->Bins->ForEachIntersecting({cube, cube}, [&](int block) {
-    const CellRef cell = this->At(block, cube);
-    // Take the finest cell, so that the result does not depend on the order of blocks that overlap.
+    const CellRef cell = this->CellInBlock(block, cube);
+    // The finest cell is the result, so that the result does not depend on the order of overlapping blocks.
     if (cell && (!found || this->IsFiner(block, found.Block))) {
       found = cell;
     }

@@ -17,26 +17,26 @@ namespace {
 
 constexpr int NotKnown = -2;
 
-/// Facts about a rank's blocks, which the ranks exchange.
+/// Properties of a rank's blocks, which the ranks exchange.
 struct Summary
 {
   std::string UnsupportedReason;
   bool Uniform = false, Rectilinear = false;
-  int FlatAxis = NotKnown;  ///< NotKnown: the rank has no blocks; -1: none is flat
+  int FlatAxis = NotKnown;  ///< NotKnown: the rank has no blocks; -1: no block is flat
   std::vector<CellArray> Arrays, GridArrays;
 };
 
 std::string ToText(const Summary& summary)
 {
   ByteWriter to;
-  to.Put(std::tie(summary.UnsupportedReason, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
+  to.Append(std::tie(summary.UnsupportedReason, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
   for (const auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
-    to.Put<std::uint64_t>(arrays->size());
+    to.Append<std::uint64_t>(arrays->size());
     for (const CellArray& array : *arrays) {
-      to.Put(std::tie(array.Name, array.Type, array.Components, array.Bytes));
+      to.Append(std::tie(array.Name, array.Type, array.Components, array.Bytes));
     }
   }
-  return TextOfValues(to.Take());
+  return PackValues(to.Release());
 }
 
 Summary FromText(const std::string& text)
@@ -53,50 +53,52 @@ Summary FromText(const std::string& text)
   return summary;
 }
 
-vtkDataArray* FindArray(const Block& block, const char* name, bool ofPoints)
+/// Returns an array of the cells, or of the points, of a block; null if the block has no usable array of this
+/// name.
+vtkDataArray* FindArray(const Block& block, const char* name, bool isPointData)
 {
   vtkDataSet* const grid = block.Grid;
   vtkDataArray* const array =
-      ofPoints ? grid->GetPointData()->GetArray(name) : grid->GetCellData()->GetArray(name);
-  const vtkIdType tuples = ofPoints ? grid->GetNumberOfPoints() : grid->GetNumberOfCells();
+      isPointData ? grid->GetPointData()->GetArray(name) : grid->GetCellData()->GetArray(name);
+  const vtkIdType tuples = isPointData ? grid->GetNumberOfPoints() : grid->GetNumberOfCells();
   return array && array->GetNumberOfTuples() == tuples && array->GetDataType() != VTK_BIT ? array : nullptr;
 }
 
-CellArray Describe(vtkDataArray* array)
+CellArray DescribeArray(vtkDataArray* array)
 {
   const int components = array->GetNumberOfComponents();
   return {array->GetName(), array->GetDataType(), components, components * array->GetDataTypeSize()};
 }
 
-/// Returns the arrays of a block; the one with the name `first` comes first.
-std::vector<CellArray> ArraysOf(const Block& block, const std::string& first, bool ofPoints)
+/// Returns the arrays of a block. The array of the name `first` comes first.
+std::vector<CellArray> ArraysOf(const Block& block, const std::string& first, bool isPointData)
 {
   std::vector<CellArray> arrays;
   vtkFieldData* const data =
-      ofPoints ? static_cast<vtkFieldData*>(block.Grid->GetPointData()) : block.Grid->GetCellData();
+      isPointData ? static_cast<vtkFieldData*>(block.Grid->GetPointData()) : block.Grid->GetCellData();
   for (int a = 0; a < data->GetNumberOfArrays(); ++a) {
     const char* const name = data->GetArrayName(a);
     if (name && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0 &&
-        FindArray(block, name, ofPoints)) {
+        FindArray(block, name, isPointData)) {
       arrays.insert(
-          name == first ? arrays.begin() : arrays.end(), Describe(FindArray(block, name, ofPoints)));
+          name == first ? arrays.begin() : arrays.end(), DescribeArray(FindArray(block, name, isPointData)));
     }
   }
   return arrays;
 }
 
-/// Removes the arrays that the block lacks.
-void KeepArraysOf(const Block& block, bool ofPoints, std::vector<CellArray>& arrays)
+/// Removes from `arrays` the arrays that the block lacks.
+void RemoveMissingArrays(const Block& block, bool isPointData, std::vector<CellArray>& arrays)
 {
   const auto isMissing = [&](const CellArray& array) {
-    vtkDataArray* const same = FindArray(block, array.Name.c_str(), ofPoints);
-    return !same || !(Describe(same) == array);
+    vtkDataArray* const same = FindArray(block, array.Name.c_str(), isPointData);
+    return !same || !(DescribeArray(same) == array);
   };
   arrays.erase(std::remove_if(arrays.begin(), arrays.end(), isMissing), arrays.end());
 }
 
-/// Removes the arrays that are not in `others`.
-void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& others)
+/// Removes from `arrays` the arrays that are not in `others`.
+void IntersectArrays(std::vector<CellArray>& arrays, const std::vector<CellArray>& others)
 {
   const auto isCommon = [&](const CellArray& array) {
     return std::find(others.begin(), others.end(), array) != others.end();
@@ -105,6 +107,7 @@ void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& ot
       arrays.end());
 }
 
+/// Sets summary.FlatAxis to `axis`, or summary.UnsupportedReason if the blocks have different flat axes.
 void MergeFlatAxis(int axis, Summary& summary)
 {
   if (summary.FlatAxis != NotKnown && axis != NotKnown && axis != summary.FlatAxis) {
@@ -113,30 +116,31 @@ void MergeFlatAxis(int axis, Summary& summary)
   summary.FlatAxis = summary.FlatAxis == NotKnown ? axis : summary.FlatAxis;
 }
 
-Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
+/// Returns the summary of the blocks of this rank that have the array. Not collective.
+Summary Summarize(const Blocks& blocks, const std::string& array, bool isPointData)
 {
   Summary summary;
   summary.UnsupportedReason = blocks.UnsupportedReason;
   bool first = true;
   for (const Block& block : blocks.List) {
-    if (!FindArray(block, array.c_str(), ofPoints)) {
+    if (!FindArray(block, array.c_str(), isPointData)) {
       continue;
     }
     summary.Uniform = summary.Uniform || block.Form == BlockForm::Uniform;
     summary.Rectilinear = summary.Rectilinear || block.Form == BlockForm::Rectilinear;
     const auto flat = std::count(block.Points.begin(), block.Points.end(), 1);
-    if (block.Form == BlockForm::Curvilinear || flat > (ofPoints ? 0 : 1)) {
+    if (block.Form == BlockForm::Curvilinear || flat > (isPointData ? 0 : 1)) {
       summary.UnsupportedReason = "curvilinear blocks, 2-D blocks with point arrays, or lines";
       return summary;
     }
     const auto thin = std::find(block.Points.begin(), block.Points.end(), 1);
     MergeFlatAxis(flat ? static_cast<int>(thin - block.Points.begin()) : -1, summary);
     if (first) {
-      summary.Arrays = ArraysOf(block, array, ofPoints);
-      summary.GridArrays = ofPoints ? ArraysOf(block, "", false) : std::vector<CellArray>();
+      summary.Arrays = ArraysOf(block, array, isPointData);
+      summary.GridArrays = isPointData ? ArraysOf(block, "", false) : std::vector<CellArray>();
     } else {
-      KeepArraysOf(block, ofPoints, summary.Arrays);
-      KeepArraysOf(block, false, summary.GridArrays);
+      RemoveMissingArrays(block, isPointData, summary.Arrays);
+      RemoveMissingArrays(block, false, summary.GridArrays);
     }
     first = false;
     if (summary.Arrays.empty() || summary.Arrays[0].Name != array || summary.Arrays[0].Components != 1) {
@@ -147,8 +151,9 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
   return summary;
 }
 
-/// Collective: returns what the summaries of all ranks have in common. A rank without blocks sets no limits.
-Summary Agree(const Summary& local, const std::string& array, Communicator& ranks)
+/// Merges the summaries of all ranks. Keeps the arrays that all ranks with blocks have. Collective: every
+/// rank of the communicator calls it.
+Summary MergeSummaries(const Summary& local, const std::string& array, Communicator& ranks)
 {
   Summary common;
   bool first = true;
@@ -166,8 +171,8 @@ Summary Agree(const Summary& local, const std::string& array, Communicator& rank
       common.Arrays = summary.Arrays;
       common.GridArrays = summary.GridArrays;
     } else {
-      KeepCommon(common.Arrays, summary.Arrays);
-      KeepCommon(common.GridArrays, summary.GridArrays);
+      IntersectArrays(common.Arrays, summary.Arrays);
+      IntersectArrays(common.GridArrays, summary.GridArrays);
     }
     first = false;
   }
@@ -182,24 +187,24 @@ Summary Agree(const Summary& local, const std::string& array, Communicator& rank
 void AddBlock(const Block& block, CellSet& set)
 {
   CellBlock& cells = set.Blocks.emplace_back();
-  cells.OfPoints = set.OfPoints;
+  cells.IsPointData = set.IsPointData;
   cells.FlatAxis = set.FlatAxis;
   cells.CellVolume = block.Form == BlockForm::Uniform ? 1 : 0;
   for (int axis = 0; axis < 3; ++axis) {
     cells.Nodes[axis] = block.PositionsOf(axis);
-    cells.Cells[axis] = set.OfPoints ? block.Points[axis] : block.Cells(axis);
+    cells.Cells[axis] = set.IsPointData ? block.Points[axis] : block.Cells(axis);
     cells.CellVolume *= axis == set.FlatAxis ? 1 : block.Spacing[axis];
   }
   cells.Flags = block.Flags;
-  const auto pointers = [&](const std::vector<CellArray>& arrays, bool ofPoints) {
+  const auto pointers = [&](const std::vector<CellArray>& arrays, bool isPointData) {
     std::vector<const char*> values;
     for (const CellArray& array : arrays) {
       values.push_back(
-          static_cast<const char*>(FindArray(block, array.Name.c_str(), ofPoints)->GetVoidPointer(0)));
+          static_cast<const char*>(FindArray(block, array.Name.c_str(), isPointData)->GetVoidPointer(0)));
     }
     return values;
   };
-  set.Values.push_back(pointers(set.Arrays, set.OfPoints));
+  set.Values.push_back(pointers(set.Arrays, set.IsPointData));
   set.GridValues.push_back(pointers(set.GridArrays, false));
   set.SetLastBlockValues();
 }
@@ -218,7 +223,7 @@ void SetNodes(CellSet& set, Communicator& ranks)
 
 void CellSet::SetLastBlockValues()
 {
-  if (this->Arrays.empty() || !this->HasNumbers) {
+  if (this->Arrays.empty() || !this->HasContourValues) {
     return;
   }
   CellBlock& block = this->Blocks.back();
@@ -246,22 +251,22 @@ CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks
   return set;
 }
 
-CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool ofPoints,
+CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool isPointData,
     const std::vector<std::string>& arrays, Communicator& ranks)
 {
   Summary local;
   for (const Block* block : blocks) {
     if (local.Uniform) {
-      KeepArraysOf(*block, ofPoints, local.Arrays);
+      RemoveMissingArrays(*block, isPointData, local.Arrays);
     } else {
-      local.Arrays = ArraysOf(*block, "", ofPoints);
+      local.Arrays = ArraysOf(*block, "", isPointData);
     }
     local.Uniform = true;
   }
   CellSet set;
-  set.OfPoints = ofPoints;
-  set.HasNumbers = false;
-  set.Arrays = Agree(local, "", ranks).Arrays;
+  set.IsPointData = isPointData;
+  set.HasContourValues = false;
+  set.Arrays = MergeSummaries(local, "", ranks).Arrays;
   const auto isUnwanted = [&](const CellArray& array) {
     return std::find(arrays.begin(), arrays.end(), array.Name) == arrays.end();
   };
@@ -273,18 +278,18 @@ CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool ofPoints,
 }
 
 std::string FindUnsupportedReason(
-    const filters::Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks)
+    const filters::Blocks& blocks, const std::string& array, bool isPointData, Communicator& ranks)
 {
-  return Agree(Summarize(blocks, array, ofPoints), array, ranks).UnsupportedReason;
+  return MergeSummaries(Summarize(blocks, array, isPointData), array, ranks).UnsupportedReason;
 }
 
 CellSet MakeCellSet(
-    const filters::Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks)
+    const filters::Blocks& blocks, const std::string& array, bool isPointData, Communicator& ranks)
 {
   CellSet set;
-  const Summary common = Agree(Summarize(blocks, array, ofPoints), array, ranks);
+  const Summary common = MergeSummaries(Summarize(blocks, array, isPointData), array, ranks);
   set.UnsupportedReason = common.UnsupportedReason;
-  set.OfPoints = ofPoints;
+  set.IsPointData = isPointData;
   set.FlatAxis = common.FlatAxis;
   set.Arrays = common.Arrays;
   set.GridArrays = common.GridArrays;
@@ -292,7 +297,7 @@ CellSet MakeCellSet(
     return set;
   }
   for (const Block& block : blocks.List) {
-    if (FindArray(block, array.c_str(), ofPoints)) {
+    if (FindArray(block, array.c_str(), isPointData)) {
       AddBlock(block, set);
     }
   }
@@ -302,25 +307,24 @@ CellSet MakeCellSet(
 
 }  // namespace patchio::filters
 
-// Cells of other ranks.
-
 namespace patchio::filters {
 
 namespace {
 
-/// Returns the cells of a block that cover these cubes.
+/// Returns the box of the cells of a block that cover `cubes`.
 Box CellsAt(const CellLattice& lattice, int block, const Box& cubes)
 {
   Box cells;
   for (int axis = 0; axis < 3; ++axis) {
     const CellLattice::Axis& shared = lattice.AxisOf(block, axis);
-    cells.Lower[axis] = shared.CellAt[cubes.Lower[axis] - shared.Places[0]];
-    cells.Upper[axis] = shared.CellAt[cubes.Upper[axis] - shared.Places[0]];
+    cells.Lower[axis] = shared.CellOfCube[cubes.Lower[axis] - shared.NodeIndices[0]];
+    cells.Upper[axis] = shared.CellOfCube[cubes.Upper[axis] - shared.NodeIndices[0]];
   }
   return cells;
 }
 
-/// Calls visit(number of the first cell, number of cells) for each row of a box of a block's cells.
+/// Calls visit(first, count) for each row of the box `cells`: the number of the row's first cell in the
+/// block, and the number of cells.
 template <typename Visit>
 void ForEachRow(const CellBlock& block, const Box& cells, Visit visit)
 {
@@ -331,8 +335,8 @@ void ForEachRow(const CellBlock& block, const Box& cells, Visit visit)
   }
 }
 
-/// Returns the flags of the grid's cells between the points of a box; empty if all cells of the grid are
-/// visible.
+/// Returns the flags of the grid's cells between the points of the box `points`. Empty: all cells of the grid
+/// are visible.
 std::vector<unsigned char> FlagsBetween(const CellBlock& block, const Box& points)
 {
   std::vector<unsigned char> flags;
@@ -340,14 +344,16 @@ std::vector<unsigned char> FlagsBetween(const CellBlock& block, const Box& point
   for (cell[2] = points.Lower[2]; block.Flags && cell[2] < points.Upper[2]; ++cell[2]) {
     for (cell[1] = points.Lower[1]; cell[1] < points.Upper[1]; ++cell[1]) {
       for (cell[0] = points.Lower[0]; cell[0] < points.Upper[0]; ++cell[0]) {
-        flags.push_back(block.Flags[block.CellAfter(cell)]);
+        flags.push_back(block.Flags[block.CellWithFirstCorner(cell)]);
       }
     }
   }
   return flags;
 }
 
-void PutCells(const CellSet& set, int number, const Box& cells, ByteWriter& to)
+/// Appends the cells in the box `cells` of the block `number` to `to`, unless all cells are hidden. See
+/// ReadCells().
+void WriteCells(const CellSet& set, int number, const Box& cells, ByteWriter& to)
 {
   const CellBlock& block = set.Blocks[number];
   std::vector<unsigned char> flags;
@@ -359,16 +365,16 @@ void PutCells(const CellSet& set, int number, const Box& cells, ByteWriter& to)
   if (std::find(flags.begin(), flags.end(), 0) == flags.end()) {
     return;
   }
-  to.Put(true);  // another block follows
-  to.Put(block.CellVolume);
+  to.Append(true);  // another block follows
+  to.Append(block.CellVolume);
   for (int axis = 0; axis < 3; ++axis) {
     const double* const first = block.Nodes[axis] + cells.Lower[axis];
     const int nodes = cells.Width(axis) + block.NodeCount(axis) - block.Cells[axis];
-    to.Put(std::vector<double>(first, first + nodes));
+    to.Append(std::vector<double>(first, first + nodes));
   }
-  to.Put(flags);
-  if (block.OfPoints) {
-    to.Put(FlagsBetween(block, cells));
+  to.Append(flags);
+  if (block.IsPointData) {
+    to.Append(FlagsBetween(block, cells));
   }
   for (std::size_t a = 0; a < set.Arrays.size(); ++a) {
     const std::int64_t bytes = set.Arrays[a].Bytes;
@@ -377,27 +383,29 @@ void PutCells(const CellSet& set, int number, const Box& cells, ByteWriter& to)
       const char* const begin = set.Values[number][a] + first * bytes;
       values.insert(values.end(), begin, begin + count * bytes);
     });
-    to.Put(values);
+    to.Append(values);
   }
 }
 
-void TakeCells(ByteReader& from, CellSet& set)
+/// Appends the cells that WriteCells() has written, after the mark of another block, to `set`.
+void ReadCells(ByteReader& from, CellSet& set)
 {
   CellBlock& block = set.Blocks.emplace_back();
-  block.Own = false;
-  block.OfPoints = set.OfPoints;
+  block.IsLocal = false;
+  block.IsPointData = set.IsPointData;
   block.FlatAxis = set.FlatAxis;
   from.Get(block.CellVolume);
   for (int axis = 0; axis < 3; ++axis) {
     std::vector<double>& nodes = set.Numbers.emplace_back();
     from.Get(nodes);
     block.Nodes[axis] = nodes.data();
-    block.Cells[axis] = static_cast<int>(nodes.size()) - (block.OfPoints || axis == block.FlatAxis ? 0 : 1);
+    block.Cells[axis] =
+        static_cast<int>(nodes.size()) - (block.IsPointData || axis == block.FlatAxis ? 0 : 1);
   }
   std::vector<unsigned char>& flags = set.Flags.emplace_back();
   from.Get(flags);
-  (block.OfPoints ? block.PointFlags : block.Flags) = flags.data();
-  if (block.OfPoints) {
+  (block.IsPointData ? block.PointFlags : block.Flags) = flags.data();
+  if (block.IsPointData) {
     std::vector<unsigned char>& between = set.Flags.emplace_back();
     from.Get(between);
     block.Flags = between.empty() ? nullptr : between.data();
@@ -411,14 +419,16 @@ void TakeCells(ByteReader& from, CellSet& set)
   set.SetLastBlockValues();
 }
 
-/// Returns disjoint boxes of the cells of one block that one rank needs.
-std::vector<Box> CellsFor(const CellLattice& lattice, int block, const BoxBins& wanted)
+/// Returns disjoint boxes of the cells of a block that another rank needs. `requested`: boxes of cubes that
+/// the other rank needs.
+std::vector<Box> RequestedBoxes(const CellLattice& lattice, int block, const BoxBins& requested)
 {
   std::vector<Box> boxes;
-  for (const int other : wanted.Intersecting(lattice.CubesOf(block))) {
-    boxes.push_back(CellsAt(lattice, block, Intersect(wanted[other], lattice.CubesOf(block))));
+  for (const int request : requested.Intersecting(lattice.CubesOf(block))) {
+    boxes.push_back(CellsAt(lattice, block, Intersect(requested[request], lattice.CubesOf(block))));
   }
-  std::sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.Cells() > b.Cells(); });
+  std::sort(
+      boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.CellCount() > b.CellCount(); });
   if (boxes.size() < 2) {
     return boxes;
   }
@@ -438,16 +448,16 @@ std::vector<Box> CellsFor(const CellLattice& lattice, int block, const BoxBins& 
   return disjoint;
 }
 
-/// Collective: returns by how many cubes along each axis a block must grow to meet all cells that touch it
-/// and, with `neighbours`, the cells that touch those.
-Int3 Reach(const CellLattice& lattice, bool neighbours, Communicator& ranks)
+/// Returns by how many cubes along each axis a block must grow to meet all cells that touch the block and, if
+/// `neighbours`, the cells that touch these cells. Collective: every rank of the communicator calls it.
+Int3 GhostWidths(const CellLattice& lattice, bool neighbours, Communicator& ranks)
 {
   std::vector<int> widest{0, 0, 0};
   for (std::size_t b = 0; neighbours && b < lattice.Blocks().size(); ++b) {
     for (int axis = 0; axis < 3; ++axis) {
-      const std::vector<int>& places = lattice.AxisOf(static_cast<int>(b), axis).Places;
-      for (std::size_t i = 1; i < places.size(); ++i) {
-        widest[axis] = std::max(widest[axis], places[i] - places[i - 1]);
+      const std::vector<int>& nodeIndices = lattice.AxisOf(static_cast<int>(b), axis).NodeIndices;
+      for (std::size_t i = 1; i < nodeIndices.size(); ++i) {
+        widest[axis] = std::max(widest[axis], nodeIndices[i] - nodeIndices[i - 1]);
       }
     }
   }
@@ -461,49 +471,49 @@ Int3 Reach(const CellLattice& lattice, bool neighbours, Communicator& ranks)
 
 }  // namespace
 
-void AddCellsOfOthers(
-    CellSet& cells, const std::function<std::vector<Box>(int, int)>& give, Communicator& ranks)
+void AddRemoteCells(
+    CellSet& cells, const std::function<std::vector<Box>(int, int)>& boxesFor, Communicator& ranks)
 {
   std::vector<std::string> texts(ranks.Size());
   for (int rank = 0; rank < ranks.Size(); ++rank) {
     if (rank == ranks.Rank()) {
       continue;
     }
-    ByteWriter given;
+    ByteWriter sent;
     for (std::size_t b = 0; b < cells.Blocks.size(); ++b) {
-      for (const Box& box : give(rank, static_cast<int>(b))) {
-        PutCells(cells, static_cast<int>(b), box, given);
+      for (const Box& box : boxesFor(rank, static_cast<int>(b))) {
+        WriteCells(cells, static_cast<int>(b), box, sent);
       }
     }
-    given.Put(false);
-    texts[rank] = TextOfValues(given.Take());
+    sent.Append(false);
+    texts[rank] = PackValues(sent.Release());
   }
   for (const std::string& text : ranks.Exchange(texts)) {
-    ByteReader taken(text);
-    while (!text.empty() && taken.Get<bool>()) {
-      TakeCells(taken, cells);
+    ByteReader received(text);
+    while (!text.empty() && received.Get<bool>()) {
+      ReadCells(received, cells);
     }
   }
 }
 
-void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks)
+void AddRemoteCells(CellSet& cells, bool neighbours, Communicator& ranks)
 {
   if (ranks.Size() == 1) {
     return;
   }
   const CellLattice lattice(cells.Blocks, cells.Nodes);
-  const Int3 reach = Reach(lattice, neighbours, ranks);
+  const Int3 reach = GhostWidths(lattice, neighbours, ranks);
   std::vector<Box> local;
   for (std::size_t b = 0; b < cells.Blocks.size(); ++b) {
-    local.push_back(Grown(lattice.CubesOf(static_cast<int>(b)), reach));
+    local.push_back(Grow(lattice.CubesOf(static_cast<int>(b)), reach));
   }
-  const std::vector<std::string> boxes = ranks.AllGather(TextOfValues(local));
-  std::vector<std::unique_ptr<BoxBins>> wanted;
+  const std::vector<std::string> boxes = ranks.AllGather(PackValues(local));
+  std::vector<std::unique_ptr<BoxBins>> requested;
   for (const std::string& text : boxes) {
-    wanted.push_back(std::make_unique<BoxBins>(ValuesInTexts<Box>({text})));
+    requested.push_back(std::make_unique<BoxBins>(UnpackValues<Box>({text})));
   }
-  AddCellsOfOthers(
-      cells, [&](int rank, int block) { return CellsFor(lattice, block, *wanted[rank]); }, ranks);
+  AddRemoteCells(
+      cells, [&](int rank, int block) { return RequestedBoxes(lattice, block, *requested[rank]); }, ranks);
 }
 
 }  // namespace patchio::filters

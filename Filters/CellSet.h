@@ -19,7 +19,7 @@ struct CellArray
   std::string Name;
   int Type = 0;  ///< VTK's type, such as VTK_FLOAT
   int Components = 1;
-  int Bytes = 0;  ///< bytes of one cell or point
+  int Bytes = 0;  ///< number of bytes of the values of one cell or point
 
   bool operator==(const CellArray& other) const
   {
@@ -27,18 +27,20 @@ struct CellArray
   }
 };
 
+/// The cells of the blocks of a rank, or their points, with the values of arrays.
 struct CellSet
 {
-  std::string UnsupportedReason;  ///< why the input must go to VTK's own filters, the same on all ranks;
-                                  ///< empty if the input is supported
-  bool OfPoints = false;          ///< the values belong to points, see CellBlock
-  int FlatAxis = -1;              ///< see CellBlock; -1: none
-  bool HasNumbers = true;         ///< true if the values to contour are those of the first array
+  std::string UnsupportedReason;  ///< why the filters do not support the input, the same on all ranks; empty:
+                                  ///< the input is supported
+  bool IsPointData = false;       ///< the values belong to points, see CellBlock
+  int FlatAxis = -1;              ///< see CellBlock
+  bool HasContourValues = true;   ///< true: the first array has the values to contour
   std::vector<CellArray> Arrays;
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< Values[block][array]
-  std::array<std::vector<double>, 3> Nodes;  ///< along each axis, sorted positions of the nodes of all ranks
-  /// Arrays of the grid's cells, if the values belong to points, and their values in each block of this rank.
+  std::array<std::vector<double>, 3> Nodes;  ///< positions of the nodes of all ranks along each axis, sorted
+  /// The arrays of the grid's cells if the values belong to points, and the values of these arrays:
+  /// GridValues[block][array] for the blocks of this rank.
   std::vector<CellArray> GridArrays;
   std::vector<std::vector<const char*>> GridValues;
 
@@ -47,35 +49,39 @@ struct CellSet
   std::deque<std::vector<char>> Bytes;
   std::deque<std::vector<unsigned char>> Flags;
 
-  /// Sets the last block's values to those of the first array, converted to double unless they are float or
-  /// double. Does nothing if HasNumbers is false or there are no arrays.
+  /// Sets the values to contour of the last block to the values of the first array, converted to double
+  /// unless their type is float or double. Does nothing if HasContourValues is false or Arrays is empty.
   void SetLastBlockValues();
 };
 
-/// Collective: returns the cells of these blocks, without arrays.
+/// Returns the cells of `blocks`, without arrays. Collective: every rank of the communicator calls it.
 CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks);
 
-/// Collective: returns the cells of these blocks, or their points, with those of the named arrays that the
-/// blocks of all ranks have. CellSet::Nodes stays empty.
-CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool ofPoints,
+/// Returns the cells of `blocks` or, if `isPointData`, their points, with the arrays of the names `arrays`
+/// that the blocks of all ranks have. CellSet::Nodes stays empty. Collective: every rank of the communicator
+/// calls it.
+CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool isPointData,
     const std::vector<std::string>& arrays, Communicator& ranks);
 
-/// Collective: returns CellSet::UnsupportedReason as MakeCellSet() would set it for these arguments.
+/// Returns the CellSet::UnsupportedReason that MakeCellSet() would set for these arguments. Collective: every
+/// rank of the communicator calls it.
 std::string FindUnsupportedReason(
-    const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);
+    const Blocks& blocks, const std::string& array, bool isPointData, Communicator& ranks);
 
-/// Collective: returns the cells of all blocks that have the cell array `array`, or the points of all blocks
-/// that have such a point array, with all arrays that these blocks have in common. No blocks if
-/// UnsupportedReason is not empty.
-CellSet MakeCellSet(const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);
+/// Returns the cells of all blocks that have the cell array `array` or, if `isPointData`, the points of all
+/// blocks that have the point array `array`, with all arrays that these blocks have in common on all ranks.
+/// Returns no blocks if UnsupportedReason is not empty. Collective: every rank of the communicator calls it.
+CellSet MakeCellSet(const Blocks& blocks, const std::string& array, bool isPointData, Communicator& ranks);
 
-/// Collective: appends copies of other ranks' cells. `give(rank, block)` returns the boxes of cells that
-/// `rank` needs from a block of this rank.
-void AddCellsOfOthers(
-    CellSet& cells, const std::function<std::vector<Box>(int, int)>& give, Communicator& ranks);
+/// Appends copies of other ranks' cells to `cells`. boxesFor(rank, block) returns the boxes of the cells that
+/// `rank` needs from the block with the index `block` of this rank. Collective: every rank of the
+/// communicator calls it.
+void AddRemoteCells(
+    CellSet& cells, const std::function<std::vector<Box>(int, int)>& boxesFor, Communicator& ranks);
 
-/// Collective: appends copies of the other ranks' cells that touch this rank's cells. If `neighbours`, also
-/// appends the cells that touch these copies, because gradients need them.
-void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks);
+/// Appends copies of the other ranks' cells that touch this rank's cells. If `neighbours` is true, also
+/// appends the cells that touch these copies, because gradients need these cells. Collective: every rank of
+/// the communicator calls it.
+void AddRemoteCells(CellSet& cells, bool neighbours, Communicator& ranks);
 
 }  // namespace patchio::filters

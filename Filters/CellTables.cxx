@@ -7,7 +7,7 @@ namespace patchio::filters {
 
 namespace {
 
-bool Has(unsigned corners, int corner)
+bool HasCorner(unsigned corners, int corner)
 {
   return (corners >> corner) & 1u;
 }
@@ -19,12 +19,13 @@ int AxisBetween(int a, int b)
   return difference == 1 ? 0 : difference == 2 ? 1 : 2;
 }
 
-CellPoint Crossing(int positive, int other)
+/// Returns the crossing with the edge between a positive corner and another corner.
+CellPoint CrossingBetween(int positive, int other)
 {
   return {positive, AxisBetween(positive, other)};
 }
 
-/// Returns the rings of all faces, counter-clockwise as seen from inside.
+/// Returns the rings of all faces of a cell with three axes, counter-clockwise as seen from inside.
 std::vector<Ring> InnerRings()
 {
   std::vector<Ring> rings;
@@ -36,19 +37,19 @@ std::vector<Ring> InnerRings()
   return rings;
 }
 
-/// Returns the cuts of one face. Each cut goes from the edge where the ring leaves a run of positive corners
-/// to the edge where the ring entered that run.
+/// Returns the lines in which the surface cuts a face. Each line goes from the edge after a run of positive
+/// corners to the edge before the run.
 std::vector<std::pair<CellPoint, CellPoint>> CutFace(unsigned positive, const Ring& ring)
 {
   std::vector<std::pair<CellPoint, CellPoint>> cuts;
   for (const auto& [first, last] : PositiveRuns(positive, ring)) {
-    cuts.push_back(
-        {Crossing(ring[last % 4], ring[(last + 1) % 4]), Crossing(ring[first % 4], ring[(first + 3) % 4])});
+    cuts.push_back({CrossingBetween(ring[last % 4], ring[(last + 1) % 4]),
+        CrossingBetween(ring[first % 4], ring[(first + 3) % 4])});
   }
   return cuts;
 }
 
-/// Joins the cuts of all faces to closed polygons.
+/// Returns the surface through a cell with three axes: the lines on all faces, joined to closed polygons.
 CellCase CutSolid(unsigned positive)
 {
   const auto numberOf = [](const CellPoint& point) { return 3 * point.Corner + point.Axis; };
@@ -77,6 +78,7 @@ CellCase CutSolid(unsigned positive)
   return polygons;
 }
 
+/// Returns the surface through a cell, see MarchingTables().
 CellCase CutCell(int axes, unsigned positive)
 {
   if (axes == 3) {
@@ -87,19 +89,21 @@ CellCase CutCell(int axes, unsigned positive)
     for (const auto& [from, to] : CutFace(positive, {0, 1, 3, 2})) {
       cells.push_back({from, to});
     }
-  } else if (axes == 1 && Has(positive, 0) != Has(positive, 1)) {
-    cells.push_back({{Has(positive, 0) ? 0 : 1, 0}});
+  } else if (axes == 1 && HasCorner(positive, 0) != HasCorner(positive, 1)) {
+    cells.push_back({{HasCorner(positive, 0) ? 0 : 1, 0}});
   }
   return cells;
 }
 
-/// Returns the kept part of a face as triangles and quadrilaterals with the ring's orientation.
+/// Returns the kept part of a face as triangles and quadrilaterals with the orientation of the ring. `kept`:
+/// bit set of kept corners.
 std::vector<CellPolygon> SplitFace(unsigned kept, const Ring& ring)
 {
-  const auto at = [&ring](int place) { return ring[(place + 4) % 4]; };
+  const auto at = [&ring](int index) { return ring[(index + 4) % 4]; };
   std::vector<CellPolygon> polygons;
   for (const auto& [first, last] : PositiveRuns(kept, ring)) {
-    const CellPoint before = Crossing(at(first), at(first - 1)), after = Crossing(at(last), at(last + 1));
+    const CellPoint before = CrossingBetween(at(first), at(first - 1)),
+                    after = CrossingBetween(at(last), at(last + 1));
     if (last == first) {
       polygons.push_back({before, {at(first)}, after});
     } else if (last == first + 1) {
@@ -111,7 +115,8 @@ std::vector<CellPolygon> SplitFace(unsigned kept, const Ring& ring)
       polygons.push_back({middle, before, {at(first)}});
     }
   }
-  if (Has(kept, ring[0]) && Has(kept, ring[1]) && Has(kept, ring[2]) && Has(kept, ring[3])) {
+  if (HasCorner(kept, ring[0]) && HasCorner(kept, ring[1]) && HasCorner(kept, ring[2]) &&
+      HasCorner(kept, ring[3])) {
     polygons.push_back({{ring[0]}, {ring[1]}, {ring[2]}, {ring[3]}});
   }
   return polygons;
@@ -125,14 +130,15 @@ unsigned ConnectedWith(int corner, unsigned kept, int axes)
     before = found;
     for (int c = 0; c < 1 << axes; ++c) {
       for (int axis = 0; axis < axes; ++axis) {
-        found |= Has(found, c) ? kept & (1u << (c ^ 1 << axis)) : 0u;
+        found |= HasCorner(found, c) ? kept & (1u << (c ^ 1 << axis)) : 0u;
       }
     }
   }
   return found;
 }
 
-/// Returns the tetrahedron between the only kept corner and the points on its three edges.
+/// Returns the tetrahedron of a body with the only corner `corner`, which lies between the corner and the
+/// crossings with its three edges.
 CellPolygon Tetrahedron(unsigned kept, int corner)
 {
   CellPolygon corners = MarchingTables(3)[kept][0];
@@ -140,11 +146,11 @@ CellPolygon Tetrahedron(unsigned kept, int corner)
   return corners;
 }
 
-/// Returns the wedge along the edge between two kept corners.
+/// Returns the wedge of a body with two corners: `corner` and the next corner along `axis`.
 CellPolygon Wedge(int corner, int axis)
 {
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
-  // The normal of the first triangle points away from the second one.
+  // The normal of the first triangle points away from the second triangle.
   const bool swapped = ((corner >> b & 1) != 0) == ((corner >> c & 1) != 0);
   CellPolygon corners;
   for (const int at : {corner, corner | 1 << axis}) {
@@ -155,6 +161,7 @@ CellPolygon Wedge(int corner, int axis)
   return corners;
 }
 
+/// Returns KeptBody::Simple of a body with the corners `corners`.
 CellPolygon SimpleShape(unsigned kept, const std::vector<int>& corners)
 {
   const int first = corners[0];
@@ -165,14 +172,15 @@ CellPolygon SimpleShape(unsigned kept, const std::vector<int>& corners)
     return Wedge(first, AxisBetween(first, corners[1]));
   }
   for (const Ring& ring : InnerRings()) {
-    if (corners.size() == 4 && std::all_of(ring.begin(), ring.end(), [=](int c) { return Has(kept, c); })) {
+    if (corners.size() == 4 &&
+        std::all_of(ring.begin(), ring.end(), [=](int c) { return HasCorner(kept, c); })) {
       CellPolygon box;
       for (const int corner : ring) {
         box.push_back({corner});
       }
       const int across = 7 ^ ring[0] ^ ring[2];
       for (const int corner : ring) {
-        box.push_back(Crossing(corner, corner ^ across));
+        box.push_back(CrossingBetween(corner, corner ^ across));
       }
       return box;
     }
@@ -180,11 +188,12 @@ CellPolygon SimpleShape(unsigned kept, const std::vector<int>& corners)
   return {};
 }
 
-KeptBody BodyOf(unsigned kept, int axes)
+/// Returns the body with the corners in the bit set `kept`.
+KeptBody MakeBody(unsigned kept, int axes)
 {
   KeptBody body;
   for (int c = 0; c < 1 << axes; ++c) {
-    if (Has(kept, c)) {
+    if (HasCorner(kept, c)) {
       body.Corners.push_back(c);
     }
   }
@@ -204,26 +213,28 @@ KeptBody BodyOf(unsigned kept, int axes)
   return body;
 }
 
-std::vector<KeptBody> BodiesOf(int axes, unsigned kept)
+/// Returns the bodies of a cell with the kept corners in the bit set `kept`; no body if all corners are kept.
+std::vector<KeptBody> MakeBodies(int axes, unsigned kept)
 {
   std::vector<KeptBody> bodies;
   const unsigned all = (1u << (1 << axes)) - 1;
   for (unsigned rest = kept == all ? 0 : kept; rest;) {
     int first = 0;
-    while (!Has(rest, first)) {
+    while (!HasCorner(rest, first)) {
       ++first;
     }
     const unsigned body = ConnectedWith(first, kept, axes);
-    bodies.push_back(BodyOf(body, axes));
+    bodies.push_back(MakeBody(body, axes));
     rest &= ~body;
   }
   return bodies;
 }
 
+/// Tables of cells by the number of axes.
 template <typename Case>
 using Tables = std::array<std::vector<Case>, 4>;
 
-/// Returns make(axes, bit set of corners) for all cases of cells with at least `least` axes.
+/// Returns make(axes, corners) for all bit sets of corners of cells with `least` to 3 axes.
 template <typename Case>
 Tables<Case> MakeTables(int least, Case (*make)(int, unsigned))
 {
@@ -242,11 +253,11 @@ std::vector<std::pair<int, int>> PositiveRuns(unsigned positive, const Ring& rin
 {
   std::vector<std::pair<int, int>> runs;
   for (int first = 1; first <= 4; ++first) {
-    if (!Has(positive, ring[first % 4]) || Has(positive, ring[first - 1])) {
+    if (!HasCorner(positive, ring[first % 4]) || HasCorner(positive, ring[first - 1])) {
       continue;
     }
     int last = first;
-    while (Has(positive, ring[(last + 1) % 4])) {
+    while (HasCorner(positive, ring[(last + 1) % 4])) {
       ++last;
     }
     runs.push_back({first, last});
@@ -262,7 +273,7 @@ const std::vector<CellCase>& MarchingTables(int axes)
 
 const std::vector<std::vector<KeptBody>>& ClipTables(int axes)
 {
-  static const Tables<std::vector<KeptBody>> cases = MakeTables(1, BodiesOf);
+  static const Tables<std::vector<KeptBody>> cases = MakeTables(1, MakeBodies);
   return cases[static_cast<std::size_t>(axes)];
 }
 

@@ -1,5 +1,5 @@
-// Tables for a block's cells: the corners of a cell, a surface between the corners, and the rest of a cut
-// cell.
+// Tables for the cells of a block: the corners of a cell, a surface through a cell, and the kept part of a
+// clipped cell.
 #pragma once
 
 #include "Filters/Blocks.h"
@@ -10,8 +10,9 @@
 
 namespace patchio::filters {
 
-/// The corners of a cell as steps from its first point, along the axes that have more than one point. Bit t
-/// of a corner's number says whether the corner lies at the upper end of the t-th of these axes.
+/// The corners of a block's cells, as steps from the first corner. A cell has the axes along which the block
+/// has more than one point. Bit t of a corner's number is set if the corner lies at the upper end of the
+/// cell's axis t.
 struct CellShape
 {
   explicit CellShape(const Block& block)
@@ -26,57 +27,61 @@ struct CellShape
     }
   }
 
-  int Count() const { return 1 << this->Axes; }
+  /// Returns the number of corners of a cell.
+  int CornerCount() const { return 1 << this->Axes; }
 
-  int Axes = 0;
-  Int3 AxisOf{0, 1, 2};  ///< the grid's axis for each axis of the cell
-  std::array<Int3, 8> Corners{};
+  int Axes = 0;                   ///< number of axes of a cell
+  Int3 AxisOf{0, 1, 2};           ///< the grid's axis for each axis of the cell
+  std::array<Int3, 8> Corners{};  ///< the steps to each corner, along the axes of the grid
 };
 
-/// A point of a cell that a surface cuts: a positive corner, or the crossing of the surface with an edge,
-/// which is given by its positive corner and its axis. Bit t of a corner says whether the corner lies at the
-/// upper end of axis t.
+/// A point of a cell that a surface cuts: a positive corner, or the crossing of the surface with an edge. The
+/// positive corner of the edge and its axis identify the edge.
 struct CellPoint
 {
-  int Corner;
-  int Axis = -1;  ///< axis of the edge; -1 if the point is the corner itself
+  int Corner;     ///< number of the positive corner, see CellShape
+  int Axis = -1;  ///< axis of the edge; -1: the point is the corner
 
-  /// The ends of the edge.
+  /// Returns the number of the corner at the lower (Lower()) or upper (Upper()) end of the edge.
   int Lower() const { return this->Corner & ~(1 << this->Axis); }
   int Upper() const { return this->Corner | 1 << this->Axis; }
 };
 
+/// The corners of a polygon in or on a cell, in the order around the polygon.
 using CellPolygon = std::vector<CellPoint>;
 
-/// The corners of a face, in the order around the face.
+/// The corners of a face of a cell, in the order around the face.
 using Ring = std::array<int, 4>;
 
-/// Returns the runs of positive corners around a face that also has other corners. A run is a pair of indices
-/// in `ring`, of the first and of the last corner. The second index is greater than 3 if the run passes the
-/// end of `ring`.
+/// Returns the runs of positive corners around a face; no run if all corners are positive. `positive`: bit
+/// set of positive corners. A run is a pair of indices in `ring`: of the first and of the last corner. An
+/// index greater than 3 continues at the beginning of `ring`.
 std::vector<std::pair<int, int>> PositiveRuns(unsigned positive, const Ring& ring);
 
-/// The surface through a cell: polygons for three axes, lines for two, a point for one. The surface separates
-/// two positive corners on a face's diagonal, in both cells at the face.
+/// The surface through a cell: polygons in cells with three axes, lines with two axes, a point with one axis.
+/// The surface separates two positive corners on the diagonal of a face, in both cells at the face.
 using CellCase = std::vector<CellPolygon>;
 
-/// Returns the cases of cells with `axes` axes (0 to 3), indexed by the bit set of positive corners. The
+/// Returns the surfaces through cells with `axes` axes (0 to 3), by the bit set of the positive corners. The
 /// normals of polygons point to the positive side. Thread-safe.
 const std::vector<CellCase>& MarchingTables(int axes);
 
-/// A connected part of a cell on the positive side, which is kept. The triangles and quadrilaterals on a face
-/// of the cell depend only on the kept corners of that face, so they are the same in both cells at the face.
+/// A connected part of a cell on the positive side, which a clip keeps. The triangles and quadrilaterals on a
+/// face of the cell depend only on the kept corners of the face, so both cells at the face have the same
+/// triangles and quadrilaterals.
 struct KeptBody
 {
-  std::vector<int> Corners;  ///< the cell's corners that belong to the body
-  /// Faces whose normals point inwards. In a cell with two axes: polygons. In a cell with one axis: a line.
+  std::vector<int> Corners;  ///< numbers of the corners of the cell that belong to the body
+  /// The faces of the body, whose normals point inwards. In a cell with two axes, the polygons that make up
+  /// the body. In a cell with one axis, a line.
   std::vector<CellPolygon> Faces;
-  /// The body's corners in VTK's order if it is a tetrahedron, wedge or hexahedron; empty for other bodies.
+  /// The corners of the body in VTK's order if the body is a tetrahedron, wedge or hexahedron; otherwise
+  /// empty.
   CellPolygon Simple;
 };
 
-/// Returns the bodies of cells with `axes` axes (1 to 3), indexed by the bit set of kept corners. Kept
-/// corners that only a face's diagonal connects belong to different bodies. Thread-safe.
+/// Returns the bodies of clipped cells with `axes` axes (1 to 3), by the bit set of the kept corners. Kept
+/// corners that only the diagonal of a face connects belong to different bodies. Thread-safe.
 const std::vector<std::vector<KeptBody>>& ClipTables(int axes);
 
 }  // namespace patchio::filters

@@ -16,22 +16,25 @@ namespace patchio::filters {
 
 namespace {
 
-/// The corners of VTK's edges of a hexahedron.
+/// The corners of each edge of a hexahedron, in VTK's order.
 constexpr int Edges[12][2] = {
     {0, 1}, {1, 2}, {3, 2}, {0, 3}, {4, 5}, {5, 6}, {7, 6}, {4, 7}, {0, 4}, {1, 5}, {3, 7}, {2, 6}};
 
-/// VTK's edges on a lattice: the steps along x, y and z to the first corner of an edge, and its axis.
+/// The edges of a hexahedron in VTK's order: the steps along x, y and z to the first corner of the edge, and
+/// the axis of the edge.
 constexpr int LatticeEdges[12][4] = {{0, 0, 0, 0}, {1, 0, 0, 1}, {0, 1, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 0},
     {1, 0, 1, 1}, {0, 1, 1, 0}, {0, 0, 1, 1}, {0, 0, 0, 2}, {1, 0, 0, 2}, {0, 1, 0, 2}, {1, 1, 0, 2}};
 
+/// Returns whether the corners of an edge have different signs. `signs`: bit set of the corners above the
+/// level.
 bool Crosses(int signs, int edge)
 {
   return ((signs >> Edges[edge][0]) & 1) != ((signs >> Edges[edge][1]) & 1);
 }
 
-/// Returns the smallest number of type T that is not below the level.
+/// Returns the smallest number of the type T that is at least `level`.
 template <typename T>
-T SmallestFrom(double level)
+T SmallestNotBelow(double level)
 {
   const T rounded = static_cast<T>(level);
   return static_cast<double>(rounded) < level ? std::nextafter(rounded, std::numeric_limits<T>::infinity())
@@ -41,61 +44,64 @@ T SmallestFrom(double level)
 }  // namespace
 
 ContourSlab::ContourSlab(const CellLattice& lattice, const Slab& slab, double level)
-    : Lattice(lattice), Part(slab), Block(lattice[slab.Block]), Level(level), Rim(lattice)
+    : Lattice(lattice), Layers(slab), Block(lattice[slab.Block]), Level(level), Rim(lattice)
 {
 }
 
-ContourPart ContourSlab::Make()
+ContourPart ContourSlab::MakePart()
 {
-  this->FindStates();
+  this->ComputeStates();
   const std::size_t columns = this->Block.Cells[0] + 2;
-  this->All.resize(columns);
-  this->Any.resize(columns);
-  for (int k = this->Part.Begin; k < this->Part.End; ++k) {
+  this->AllStates.resize(columns);
+  this->AnyStates.resize(columns);
+  for (int k = this->Layers.Begin; k < this->Layers.End; ++k) {
     for (int j = 0; j <= this->Block.Cells[1]; ++j) {
-      this->TakeRow(j, k);
+      this->ContourRow(j, k);
     }
   }
   std::sort(this->Result.Shared.begin(), this->Result.Shared.end());
   return std::move(this->Result);
 }
 
-void ContourSlab::FindStates()
+/// Sets States from the cells of this block and of the blocks around the slab.
+void ContourSlab::ComputeStates()
 {
   const std::size_t layer = (this->Block.Cells[0] + std::size_t(2)) * (this->Block.Cells[1] + std::size_t(2));
-  this->States.assign(layer * (this->Part.End - this->Part.Begin + 1), 0);
-  this->Block.Floats ? this->FindOwnStates(this->Block.Floats) : this->FindOwnStates(this->Block.Doubles);
-  if (this->Block.OfPoints) {
+  this->States.assign(layer * (this->Layers.End - this->Layers.Begin + 1), 0);
+  this->Block.Floats ? this->ComputeBlockStates(this->Block.Floats)
+                     : this->ComputeBlockStates(this->Block.Doubles);
+  if (this->Block.IsPointData) {
     return;
   }
-  Box around = this->Lattice.CubesOf(this->Part.Block);
-  const std::vector<int>& layers = this->Lattice.AxisOf(this->Part.Block, 2).Places;
-  around.Lower[2] = layers[this->Part.Begin];
-  around.Upper[2] = layers[this->Part.End - 1] - 1;
-  for (const int other : this->Lattice.Intersecting(Grown(around, {1, 1, 1}))) {
+  Box around = this->Lattice.CubesOf(this->Layers.Block);
+  const std::vector<int>& layers = this->Lattice.AxisOf(this->Layers.Block, 2).NodeIndices;
+  around.Lower[2] = layers[this->Layers.Begin];
+  around.Upper[2] = layers[this->Layers.End - 1] - 1;
+  for (const int other : this->Lattice.Intersecting(Grow(around, {1, 1, 1}))) {
     // Corners of finer cells belong to the finer block.
-    if (other != this->Part.Block && !this->Lattice.IsFiner(other, this->Part.Block)) {
+    if (other != this->Layers.Block && !this->Lattice.IsFiner(other, this->Layers.Block)) {
       this->AddStatesOf(other);
     }
   }
 }
 
+/// Sets the states of the visible cells of this block. `values`: values of all cells of the block.
 template <typename T>
-void ContourSlab::FindOwnStates(const T* values)
+void ContourSlab::ComputeBlockStates(const T* values)
 {
-  const T threshold = SmallestFrom<T>(this->Level);
+  const T threshold = SmallestNotBelow<T>(this->Level);
   const int width = this->Block.Cells[0];
-  const int last = std::min(this->Part.End, this->Block.Cells[2]);
-  for (int k = std::max(this->Part.Begin - 1, 0); k < last; ++k) {
+  const int last = std::min(this->Layers.End, this->Block.Cells[2]);
+  for (int k = std::max(this->Layers.Begin - 1, 0); k < last; ++k) {
     for (int j = 0; j < this->Block.Cells[1]; ++j) {
       const std::int64_t row = k * this->Block.Stride(2) + j * this->Block.Stride(1);
       const T* const from = values + row;
       unsigned char* const to = this->StatesOfRow(j, k) + 1;
       for (int i = 0; i < width; ++i) {
         const int above = from[i] >= threshold, below = from[i] < threshold;
-        to[i] = static_cast<unsigned char>(above * (Own | Above) | below * (Own | Below));
+        to[i] = static_cast<unsigned char>(above * (OwnCell | Above) | below * (OwnCell | Below));
       }
-      if (this->Block.Flags && !this->Block.OfPoints) {
+      if (this->Block.Flags && !this->Block.IsPointData) {
         const unsigned char* const flags = this->Block.Flags + row;
         for (int i = 0; i < width; ++i) {
           to[i] = (flags[i] & Block::HidingFlags) ? 0 : to[i];
@@ -105,45 +111,45 @@ void ContourSlab::FindOwnStates(const T* values)
   }
 }
 
-/// Sets `cells`, along an axis, to the cells of block `other` that lie at the cells of this slab and its
-/// margin. Returns the index, in this block, of the first cell of the slab or margin that `other` covers.
+/// Sets `cells` to the indices along an axis of the cells of the block `other` at each cell of this slab and
+/// its margin. Returns the index, in this block, of the first cell of the slab or margin that `other` covers.
 int ContourSlab::FindCellsOf(int other, int axis, std::vector<int>& cells) const
 {
-  const std::vector<int>& places = this->Lattice.AxisOf(this->Part.Block, axis).Places;
+  const std::vector<int>& nodeIndices = this->Lattice.AxisOf(this->Layers.Block, axis).NodeIndices;
   const CellLattice::Axis& there = this->Lattice.AxisOf(other, axis);
-  const int end = axis == 2 ? this->Part.End : this->Block.Cells[axis] + 1;
+  const int end = axis == 2 ? this->Layers.End : this->Block.Cells[axis] + 1;
   cells.clear();
   int first = 0;
-  for (int i = axis == 2 ? this->Part.Begin - 1 : -1; i < end; ++i) {
-    const int lower = i < 0 ? places[0] - 1 : places[i];
-    const int upper = i < 0 ? places[0] : i < this->Block.Cells[axis] ? places[i + 1] : lower + 1;
-    const int cube = std::max(lower, there.Places.front());
-    if (cube < std::min(upper, there.Places.back())) {
+  for (int i = axis == 2 ? this->Layers.Begin - 1 : -1; i < end; ++i) {
+    const int lower = i < 0 ? nodeIndices[0] - 1 : nodeIndices[i];
+    const int upper = i < 0 ? nodeIndices[0] : i < this->Block.Cells[axis] ? nodeIndices[i + 1] : lower + 1;
+    const int cube = std::max(lower, there.NodeIndices.front());
+    if (cube < std::min(upper, there.NodeIndices.back())) {
       first = cells.empty() ? i : first;
-      cells.push_back(there.CellAt[cube - there.Places.front()]);
+      cells.push_back(there.CellOfCube[cube - there.NodeIndices.front()]);
     }
   }
   return first;
 }
 
-/// Adds the states of the visible cells of block `other` where this block has no visible cell, and in the
+/// Adds the states of the visible cells of the block `other` where this block has no visible cell, and in the
 /// margin.
 void ContourSlab::AddStatesOf(int other)
 {
   const CellBlock& block = this->Lattice[other];
-  std::array<std::vector<int>, 3>& theirs = this->CellsOfOther;
+  std::array<std::vector<int>, 3>& theirCells = this->CellsOfNeighbour;
   Int3 first;
   for (int axis = 0; axis < 3; ++axis) {
-    first[axis] = this->FindCellsOf(other, axis, theirs[axis]);
+    first[axis] = this->FindCellsOf(other, axis, theirCells[axis]);
   }
-  for (std::size_t k = 0; k < theirs[2].size(); ++k) {
-    for (std::size_t j = 0; j < theirs[1].size(); ++j) {
+  for (std::size_t k = 0; k < theirCells[2].size(); ++k) {
+    for (std::size_t j = 0; j < theirCells[1].size(); ++j) {
       unsigned char* const row =
           this->StatesOfRow(first[1] + static_cast<int>(j), first[2] + static_cast<int>(k)) + first[0] + 1;
-      const std::int64_t begin = theirs[2][k] * block.Stride(2) + theirs[1][j] * block.Stride(1);
-      for (std::size_t i = 0; i < theirs[0].size(); ++i) {
-        const std::int64_t cell = begin + theirs[0][i];
-        if (!(row[i] & Own) && block.IsVisible(cell)) {
+      const std::int64_t begin = theirCells[2][k] * block.Stride(2) + theirCells[1][j] * block.Stride(1);
+      for (std::size_t i = 0; i < theirCells[0].size(); ++i) {
+        const std::int64_t cell = begin + theirCells[0][i];
+        if (!(row[i] & OwnCell) && block.IsVisible(cell)) {
           row[i] |= block.Value(cell) >= this->Level ? Above : Below;
         }
       }
@@ -151,11 +157,11 @@ void ContourSlab::AddStatesOf(int other)
   }
 }
 
-/// Returns the states of a row, which begins with a cell of the margin. The margin also has rows and layers
-/// before the first and after the last ones.
+/// Returns the states of row `j` in layer `k` of this block. The first state is that of a cell of the margin.
+/// The margin also has rows before and after the rows of the block, and a layer before the slab.
 const unsigned char* ContourSlab::StatesOfRow(int j, int k) const
 {
-  const std::size_t row = std::size_t(k - this->Part.Begin + 1) * (this->Block.Cells[1] + 2) + (j + 1);
+  const std::size_t row = std::size_t(k - this->Layers.Begin + 1) * (this->Block.Cells[1] + 2) + (j + 1);
   return this->States.data() + row * (this->Block.Cells[0] + 2);
 }
 
@@ -164,46 +170,47 @@ unsigned char* ContourSlab::StatesOfRow(int j, int k)
   return const_cast<unsigned char*>(std::as_const(*this).StatesOfRow(j, k));
 }
 
-/// Makes the triangles around a row of cell corners. Corner i lies between the columns i and i + 1 of the
-/// states.
-void ContourSlab::TakeRow(int j, int k)
+/// Makes the triangles around row `j` of the cell corners in layer `k`. Corner i lies between the columns i
+/// and i + 1 of the states.
+void ContourSlab::ContourRow(int j, int k)
 {
   const unsigned char* const a = std::as_const(*this).StatesOfRow(j - 1, k - 1);
   const unsigned char* const b = std::as_const(*this).StatesOfRow(j, k - 1);
   const unsigned char* const c = std::as_const(*this).StatesOfRow(j - 1, k);
   const unsigned char* const d = std::as_const(*this).StatesOfRow(j, k);
   const int corners = this->Block.Cells[0] + 1;
-  unsigned char* const all = this->All.data();
-  unsigned char* const any = this->Any.data();
+  unsigned char* const all = this->AllStates.data();
+  unsigned char* const any = this->AnyStates.data();
   for (int i = 0; i <= corners; ++i) {
     all[i] = a[i] & b[i] & c[i] & d[i];
     any[i] = a[i] | b[i] | c[i] | d[i];
   }
-  // From here on, any[i] says whether a surface may pass corner i, and all[i] whether the eight cells around
-  // this corner are visible cells of the block.
-  unsigned char look = 0;
+  // From here on, any[i] is set if a surface may pass corner i, and all[i] is set if the eight cells around
+  // corner i are visible cells of the block.
+  unsigned char crossed = 0;
   for (int i = 0; i < corners; ++i) {
     const unsigned char either = any[i] | any[i + 1];
-    any[i] = either == (Above | Below | Own);
-    all[i] = all[i] & all[i + 1] & Own;
-    look |= any[i];
+    any[i] = either == (Above | Below | OwnCell);
+    all[i] = all[i] & all[i + 1] & OwnCell;
+    crossed |= any[i];
   }
-  if (!look) {
+  if (!crossed) {
     return;
   }
   for (int i = 0; i < corners; ++i) {
     if (any[i] && this->Block.FlatAxis >= 0) {
       const Int3 corner{i, j, k};
-      corner[this->Block.FlatAxis] == 0 ? this->TakeFlat(corner) : void();
-    } else if (any[i] && this->Block.OfPoints) {
-      all[i] ? this->TakeCellOfPoints({i, j, k}) : void();
+      corner[this->Block.FlatAxis] == 0 ? this->ContourFlatCorner(corner) : void();
+    } else if (any[i] && this->Block.IsPointData) {
+      all[i] ? this->ContourPointCell({i, j, k}) : void();
     } else if (any[i]) {
-      all[i] ? this->TakeInner({i, j, k}) : this->TakeRim({i, j, k});
+      all[i] ? this->ContourInnerCorner({i, j, k}) : this->ContourRimCorner({i, j, k});
     }
   }
 }
 
-void ContourSlab::TakeInner(const Int3& corner)
+/// Makes the triangles around a corner between eight visible cells of the block.
+void ContourSlab::ContourInnerCorner(const Int3& corner)
 {
   const Int3 first{corner[0] - 1, corner[1] - 1, corner[2] - 1};
   int signs = 0;
@@ -223,19 +230,20 @@ void ContourSlab::TakeInner(const Int3& corner)
   this->AddTriangles(signs, points);
 }
 
-/// Makes the triangles in the grid's cell between eight points, if this cell is visible.
-void ContourSlab::TakeCellOfPoints(const Int3& corner)
+/// Makes the triangles in the grid's cell before the point `corner` along each axis, if the cell is visible.
+void ContourSlab::ContourPointCell(const Int3& corner)
 {
-  const std::int64_t cell = this->Block.CellAfter({corner[0] - 1, corner[1] - 1, corner[2] - 1});
+  const std::int64_t cell = this->Block.CellWithFirstCorner({corner[0] - 1, corner[1] - 1, corner[2] - 1});
   if (!this->Block.Flags || !(this->Block.Flags[cell] & Block::HidingFlags)) {
-    this->TakeInner(corner);
+    this->ContourInnerCorner(corner);
     this->Result.Cells.resize(this->Result.Triangles.size(), cell);
   }
 }
 
-void ContourSlab::TakeRim(const Int3& corner)
+/// Makes the triangles around any corner, by DualCells.
+void ContourSlab::ContourRimCorner(const Int3& corner)
 {
-  for (const DualCell& cell : this->Rim.Around(this->Part.Block, corner, this->Level)) {
+  for (const DualCell& cell : this->Rim.CellsAround(this->Layers.Block, corner, this->Level)) {
     int signs = 0;
     for (int c = 0; c < 8; ++c) {
       const CellRef ref = cell[c].Cell();
@@ -251,10 +259,11 @@ void ContourSlab::TakeRim(const Int3& corner)
   }
 }
 
-/// Makes the lines around a corner by marching squares. Separates opposite corners above the level.
-void ContourSlab::TakeFlat(const Int3& corner)
+/// Makes the lines around a corner of a flat block by marching squares. The lines separate opposite corners
+/// above the level.
+void ContourSlab::ContourFlatCorner(const Int3& corner)
 {
-  for (const DualCell& polygon : this->Rim.Around(this->Part.Block, corner, this->Level)) {
+  for (const DualCell& polygon : this->Rim.CellsAround(this->Layers.Block, corner, this->Level)) {
     unsigned above = 0;
     for (int c = 0; c < 4; ++c) {
       const CellRef ref = polygon[c].Cell();
@@ -270,7 +279,8 @@ void ContourSlab::TakeFlat(const Int3& corner)
   }
 }
 
-/// Adds the triangles of a case of marching cubes, except those with two equal points.
+/// Adds the triangles of a case of marching cubes, except triangles with two equal points. `points`: number
+/// of the point on each edge, in VTK's order.
 void ContourSlab::AddTriangles(int signs, const std::array<int, 12>& points)
 {
   static const vtkMarchingCubesTriangleCases* const cases = vtkMarchingCubesTriangleCases::GetCases();
@@ -282,7 +292,8 @@ void ContourSlab::AddTriangles(int signs, const std::array<int, 12>& points)
   }
 }
 
-/// Returns the point between a cell of the block and the next cell along an axis.
+/// Returns the number of the point between a cell of the block and the next cell along an axis. Adds a new
+/// point.
 int ContourSlab::PointAlong(const Int3& cell, int axis)
 {
   EdgePoints& edges = this->EdgesOfLayers[axis == 2 ? 4 : 2 * axis + (cell[2] & 1)];
@@ -299,15 +310,15 @@ int ContourSlab::PointAlong(const Int3& cell, int axis)
   int& point = row[cell[0]];
   if (point < 0) {
     const std::int64_t number = cell[0] + cell[1] * this->Block.Stride(1) + cell[2] * this->Block.Stride(2);
-    point = this->AddPoint(DualCorner(CellRef{this->Part.Block, number}),
-        DualCorner(CellRef{this->Part.Block, number + this->Block.Stride(axis)}),
+    point = this->AddPoint(DualCorner(CellRef{this->Layers.Block, number}),
+        DualCorner(CellRef{this->Layers.Block, number + this->Block.Stride(axis)}),
         !this->IsPrivate(cell, axis));
   }
   return point;
 }
 
-/// Returns whether all four dual cells at the edge from a cell to the next one lie inside this slab, so that
-/// no other part has the edge's point.
+/// Returns whether all four dual cells at the edge from a cell to the next cell along `axis` lie inside this
+/// slab, so that no other part has the point on the edge.
 bool ContourSlab::IsPrivate(const Int3& cell, int axis) const
 {
   Int3 lower, upper;
@@ -315,10 +326,10 @@ bool ContourSlab::IsPrivate(const Int3& cell, int axis) const
     lower[a] = cell[a] - (a == axis ? 0 : 1);
     upper[a] = cell[a] + 1;
   }
-  if (lower[2] < this->Part.Begin - 1 || upper[2] >= this->Part.End) {
+  if (lower[2] < this->Layers.Begin - 1 || upper[2] >= this->Layers.End) {
     return false;
   }
-  unsigned char all = Own;
+  unsigned char all = OwnCell;
   for (int k = lower[2]; k <= upper[2]; ++k) {
     for (int j = lower[1]; j <= upper[1]; ++j) {
       const unsigned char* const row = this->StatesOfRow(j, k) + 1;
@@ -330,13 +341,14 @@ bool ContourSlab::IsPrivate(const Int3& cell, int axis) const
   return all != 0;
 }
 
+/// Returns the number of the point between two corners of a dual cell. Adds a new point.
 int ContourSlab::PointBetween(DualCorner a, DualCorner b)
 {
   if (!this->ComesFirst(a, b)) {
     std::swap(a, b);
   }
   const CellRef first = a.Cell(), second = b.Cell();
-  if (first.Block == this->Part.Block && second.Block == this->Part.Block && !a.IsProjected() &&
+  if (first.Block == this->Layers.Block && second.Block == this->Layers.Block && !a.IsProjected() &&
       !b.IsProjected()) {
     const Int3 from = this->Lattice.IndexOf(first), to = this->Lattice.IndexOf(second);
     const Int3 step{to[0] - from[0], to[1] - from[1], to[2] - from[2]};
@@ -355,14 +367,14 @@ int ContourSlab::PointBetween(DualCorner a, DualCorner b)
   return found->second;
 }
 
-/// Returns whether corner `a` precedes corner `b`, by the indices of their cells on the lattice.
+/// Returns whether the corner `a` precedes the corner `b`, by the indices of their cells on the lattice.
 bool ContourSlab::ComesFirst(const DualCorner& a, const DualCorner& b) const
 {
   const CellRef cells[2] = {a.Cell(), b.Cell()};
   const Int3 indices[2] = {this->Lattice.IndexOf(cells[0]), this->Lattice.IndexOf(cells[1])};
   for (int axis = 2; axis >= 0; --axis) {
-    const int first = this->Lattice.AxisOf(cells[0].Block, axis).Places[indices[0][axis]];
-    const int second = this->Lattice.AxisOf(cells[1].Block, axis).Places[indices[1][axis]];
+    const int first = this->Lattice.AxisOf(cells[0].Block, axis).NodeIndices[indices[0][axis]];
+    const int second = this->Lattice.AxisOf(cells[1].Block, axis).NodeIndices[indices[1][axis]];
     if (first != second) {
       return first < second;
     }
@@ -370,6 +382,7 @@ bool ContourSlab::ComesFirst(const DualCorner& a, const DualCorner& b) const
   return a < b;
 }
 
+/// Adds the point between two corners where the value is the level, and returns the number of the point.
 int ContourSlab::AddPoint(const DualCorner& first, const DualCorner& second, bool shared)
 {
   const CellRef a = first.Cell(), b = second.Cell();
@@ -386,12 +399,13 @@ int ContourSlab::AddPoint(const DualCorner& first, const DualCorner& second, boo
 
 namespace {
 
-/// The number of cells that makes a task worth its overhead.
+/// Least number of cells of a task. Smaller tasks would cost more than they save.
 constexpr std::int64_t CellsOfTask = 1 << 16;
 
 constexpr int BothSides = 3;
 
-/// Returns on which sides of the level a block has visible values: bit 0 above, bit 1 below.
+/// Returns the sides of the level on which the block has visible values: bit 0 is set for values above the
+/// level, bit 1 for values below.
 template <typename T>
 int SidesOf(const CellBlock& block, const T* values, double level)
 {
@@ -399,7 +413,7 @@ int SidesOf(const CellBlock& block, const T* values, double level)
   int sides = 0;
   for (std::int64_t row = 0; row < block.Size() && sides != BothSides; row += width) {
     int above = 0, below = 0;
-    if (block.Flags && !block.OfPoints) {
+    if (block.Flags && !block.IsPointData) {
       const unsigned char* const flags = block.Flags + row;
       for (int i = 0; i < width; ++i) {
         const int visible = (flags[i] & Block::HidingFlags) == 0;
@@ -417,8 +431,8 @@ int SidesOf(const CellBlock& block, const T* values, double level)
   return sides;
 }
 
-/// Returns the slabs that a contour may pass: those of this rank's blocks that have values on both sides of
-/// the level, alone or together with the blocks that they touch.
+/// Returns the slabs that a contour may pass: the slabs of all blocks of this rank that have values on both
+/// sides of the level, alone or together with the blocks that they touch.
 std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
 {
   const int blocks = static_cast<int>(lattice.Blocks().size());
@@ -430,18 +444,18 @@ std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
   std::vector<Slab> slabs;
   for (int b = 0; b < blocks; ++b) {
     int around = sides[b];
-    if (!lattice[b].Own || around == 0) {
+    if (!lattice[b].IsLocal || around == 0) {
       continue;
     }
-    if (around != BothSides && !lattice.OfPoints()) {
-      for (const int other : lattice.Intersecting(Grown(lattice.CubesOf(b), {1, 1, 1}))) {
+    if (around != BothSides && !lattice.IsPointData()) {
+      for (const int other : lattice.Intersecting(Grow(lattice.CubesOf(b), {1, 1, 1}))) {
         around |= sides[other];
       }
     }
     const int layers = lattice[b].Cells[2] + 1;
     const int step = static_cast<int>(std::max<std::int64_t>(4, CellsOfTask / lattice[b].Stride(2)));
     for (int k = 0; around == BothSides && k < layers; k += step) {
-      // A rest of only a few layers joins this slab.
+      // If only a few layers remain, this slab includes them.
       const int end = k + step + 4 > layers ? layers : k + step;
       slabs.push_back({b, k, end});
       k = end - step;
@@ -450,13 +464,15 @@ std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
   return slabs;
 }
 
-void Append(const std::vector<ContourPart>& parts, const std::vector<Slab>& slabs, Contour& whole)
+/// Appends the parts of a contour to `whole`. Points that several parts have become one point. `slabs`: the
+/// slab of each part.
+void AppendParts(const std::vector<ContourPart>& parts, const std::vector<Slab>& slabs, Contour& whole)
 {
   std::vector<PointsOfPart> points(parts.size());
   std::vector<std::vector<SharedPoint>> shared(parts.size());
   std::vector<std::size_t> begins{whole.Triangles.size()};
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    points[p].Ids.assign(parts[p].Points.size(), PointsOfPart::Own);
+    points[p].Ids.assign(parts[p].Points.size(), PointsOfPart::Unassigned);
     for (const int number : parts[p].Shared) {
       const CrossingPoint& point = parts[p].Points[number];
       shared[p].push_back({{point.First.Number(), point.Second.Number()}, static_cast<int>(p), number});
@@ -465,9 +481,9 @@ void Append(const std::vector<ContourPart>& parts, const std::vector<Slab>& slab
   }
   whole.Points.resize(Stitch(shared, static_cast<long long>(whole.Points.size()), points));
   whole.Triangles.resize(begins.back());
-  const bool ofPoints =
+  const bool isPointData =
       std::any_of(parts.begin(), parts.end(), [](const ContourPart& part) { return !part.Cells.empty(); });
-  whole.Cells.resize(ofPoints ? begins.back() : whole.Cells.size());
+  whole.Cells.resize(isPointData ? begins.back() : whole.Cells.size());
   tbb::parallel_for(std::size_t(0), parts.size(), [&](std::size_t p) {
     const std::vector<long long>& ids = points[p].Ids;
     for (std::size_t n = 0; n < ids.size(); ++n) {
@@ -491,21 +507,22 @@ Contour MakeContour(
     const CellLattice& lattice, const std::vector<double>& levels, const ProgressCallback& progress)
 {
   Contour contour;
-  bool goesOn = true;
+  bool continues = true;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     contour.PointsBefore.push_back(static_cast<std::int64_t>(contour.Points.size()));
-    const auto report = [&](double part) {
-      return !progress || progress((static_cast<double>(l) + part) / static_cast<double>(levels.size()));
+    const auto report = [&](double fraction) {
+      return !progress || progress((static_cast<double>(l) + fraction) / static_cast<double>(levels.size()));
     };
-    goesOn = goesOn && report(0);
-    const std::vector<Slab> slabs = goesOn ? FindSlabs(lattice, levels[l]) : std::vector<Slab>();
+    continues = continues && report(0);
+    const std::vector<Slab> slabs = continues ? FindSlabs(lattice, levels[l]) : std::vector<Slab>();
     std::vector<ContourPart> parts(slabs.size());
-    goesOn = goesOn &&
-             RunTasks(
-                 slabs.size(),
-                 [&](std::size_t s) { parts[s] = ContourSlab(lattice, slabs[s], levels[l]).Make(); }, report);
-    if (goesOn) {
-      Append(parts, slabs, contour);
+    continues =
+        continues &&
+        RunTasks(
+            slabs.size(),
+            [&](std::size_t s) { parts[s] = ContourSlab(lattice, slabs[s], levels[l]).MakePart(); }, report);
+    if (continues) {
+      AppendParts(parts, slabs, contour);
     }
   }
   contour.PointsBefore.push_back(static_cast<std::int64_t>(contour.Points.size()));

@@ -1,8 +1,8 @@
-// Contours of cell data of several levels, without cracks, as plain values.
+// Contours of data of several levels, without cracks between the levels, as plain values.
 #pragma once
 
+#include "Filters/BlockPart.h"
 #include "Filters/DualCells.h"
-#include "Filters/Part.h"
 
 #include <array>
 #include <cstdint>
@@ -12,61 +12,62 @@
 namespace patchio::filters {
 
 /// A point of a contour, between two corners of a dual cell. The order of the corners depends only on their
-/// positions, so that all blocks and ranks compute the same point to the last bit.
+/// positions, so that all blocks and ranks compute the same coordinates to the last bit.
 struct CrossingPoint
 {
   DualCorner First, Second;
-  double Weight = 0;  ///< weight of the second corner, 0 to 1
+  double Weight = 0;  ///< weight of Second, 0 to 1
 };
 
-/// The part of a contour that one task makes.
+/// The part of a contour in one slab.
 struct ContourPart
 {
   std::vector<CrossingPoint> Points;
-  std::vector<int> Shared;  ///< indices of the points that other parts may also have; ascending
-  std::vector<std::array<int, 3>> Triangles;  ///< flat blocks have lines: the last two corners are equal
-  std::vector<std::int64_t> Cells;  ///< for values at points: the grid cell that contains each triangle
+  std::vector<int> Shared;  ///< indices of the points that other parts may also have, ascending
+  /// Indices in Points; flat blocks have lines, whose last two corners are equal.
+  std::vector<std::array<int, 3>> Triangles;
+  std::vector<std::int64_t> Cells;  ///< for point data: number of the grid's cell that contains each triangle
 };
 
-/// The layers Begin .. End - 1 along z of a block's cell corners.
+/// The layers Begin .. End - 1 along z of the corners of a block's cells.
 struct Slab
 {
   int Block = 0;
   int Begin = 0, End = 0;
 };
 
-/// Makes the triangles of the dual cells that belong to a slab.
+/// Makes the triangles in the dual cells around the cell corners of a slab.
 ///
-/// For corners between eight visible cells of the block, the class computes the signs of whole rows of cells
-/// and finds points by the numbers of edges. For the other corners, at the block's rim and next to hidden
-/// cells, it uses DualCells.
+/// For corners between eight visible cells of the block, this class computes the signs of whole rows of cells
+/// and finds points by the numbers of edges. For the other corners, at the rim of the block and next to
+/// hidden cells, this class uses DualCells.
 class ContourSlab
 {
 public:
   ContourSlab(const CellLattice& lattice, const Slab& slab, double level);
-  ContourPart Make();
+  ContourPart MakePart();
 
 private:
-  /// The state of a cell, as bits.
+  /// The bits of the state of a cell.
   enum : unsigned char
   {
-    Above = 1,  ///< the value is not less than the level
-    Below = 2,
-    Own = 4  ///< a visible cell of the block
+    Above = 1,   ///< the value is at least the level
+    Below = 2,   ///< the value is less than the level
+    OwnCell = 4  ///< a visible cell of the block
   };
 
-  void FindStates();
+  void ComputeStates();
   template <typename T>
-  void FindOwnStates(const T* values);
+  void ComputeBlockStates(const T* values);
   int FindCellsOf(int other, int axis, std::vector<int>& cells) const;
   void AddStatesOf(int other);
   const unsigned char* StatesOfRow(int j, int k) const;
   unsigned char* StatesOfRow(int j, int k);
-  void TakeRow(int j, int k);
-  void TakeInner(const Int3& corner);
-  void TakeCellOfPoints(const Int3& corner);
-  void TakeRim(const Int3& corner);
-  void TakeFlat(const Int3& corner);
+  void ContourRow(int j, int k);
+  void ContourInnerCorner(const Int3& corner);
+  void ContourPointCell(const Int3& corner);
+  void ContourRimCorner(const Int3& corner);
+  void ContourFlatCorner(const Int3& corner);
   void AddTriangles(int signs, const std::array<int, 12>& points);
   int PointAlong(const Int3& cell, int axis);
   int PointBetween(DualCorner a, DualCorner b);
@@ -81,40 +82,44 @@ private:
       return (pair.first * 0x9e3779b97f4a7c15u) ^ (pair.second * 0xc2b2ae3d27d4eb4fu) ^ (pair.first >> 29);
     }
   };
-  /// Numbers of the points on the edges that begin at the cells of one layer. A row of cells is valid only if
-  /// its stamp is the number of the layer.
+  /// Numbers of the points on the edges between the centres of a cell and the next cell, for the cells of one
+  /// layer; -1: no point yet. A row is valid only if its stamp is the number of the layer.
   struct EdgePoints
   {
     std::vector<int> Points, Stamps;
   };
 
   const CellLattice& Lattice;
-  const Slab Part;
+  const Slab Layers;
   const CellBlock& Block;
   const double Level;
   DualCells Rim;
-  std::vector<unsigned char> States;  ///< states of the slab's cells, and of a margin of one cell around them
-  /// The results of FindCellsOf() for each axis, for the block that AddStatesOf() processes.
-  std::array<std::vector<int>, 3> CellsOfOther;
-  std::vector<unsigned char> All, Any;
-  std::array<EdgePoints, 5> EdgesOfLayers;  ///< along x in even and odd layers, along y in both, along z
+  /// States of the cells of the slab, and of a margin of one cell around the slab.
+  std::vector<unsigned char> States;
+  /// Results of FindCellsOf() along each axis, for the block that AddStatesOf() processes.
+  std::array<std::vector<int>, 3> CellsOfNeighbour;
+  std::vector<unsigned char> AllStates, AnyStates;  ///< see ContourRow()
+  /// Along x in even and in odd layers, along y in even and in odd layers, along z.
+  std::array<EdgePoints, 5> EdgesOfLayers;
+  /// By the numbers of both corners.
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, int, PairHash> RimPoints;
   ContourPart Result;
 };
 
-/// The triangles, or lines (see ContourPart), with shared points. They are sorted by contour value.
+/// The triangles, or lines (see ContourPart), of contours, which share their points. The triangles and the
+/// points are sorted by contour value.
 struct Contour
 {
   std::vector<CrossingPoint> Points;
-  /// The index in Points of each contour value's first point, then the number of all points.
+  /// The index in Points of the first point of each contour value, then the number of all points.
   std::vector<std::int64_t> PointsBefore;
   std::vector<std::array<std::int64_t, 3>> Triangles;
-  std::vector<CellRef> Cells;  ///< for values at points: the grid cell that contains each triangle
+  std::vector<CellRef> Cells;  ///< for point data: the grid's cell that contains each triangle
 };
 
-/// Returns the contours at the values `levels` of this rank's blocks. Uses all threads of TBB; the result
-/// does not depend on their number. `progress` receives, on the calling thread, the fraction of the work that
-/// is done; if `progress` returns false, the contour is incomplete. Not collective.
+/// Returns the contours at the values `levels` in this rank's blocks. Uses all threads of TBB; the result
+/// does not depend on the number of threads. `progress` receives, on the calling thread, the fraction of the
+/// work that is done. If `progress` returns false, the contour is incomplete. Not collective.
 Contour MakeContour(
     const CellLattice& lattice, const std::vector<double>& levels, const ProgressCallback& progress = {});
 

@@ -24,31 +24,34 @@ namespace patchio::filters {
 
 namespace {
 
-/// Returns the lattice cube beyond the middle of a cell's face. For points: the cube of the next point, as if
-/// the block continued.
+/// Returns the cube of the lattice beyond the middle of a face of a cell. For point data, returns the cube of
+/// the next point, as if the block continued. `side`: 0 for the lower face along `axis`, 1 for the upper
+/// face.
 Int3 CubeBeyond(const CellLattice& lattice, int block, const Int3& cell, int axis, int side)
 {
   Int3 cube;
   for (int a = 0; a < 3; ++a) {
-    const std::vector<int>& places = lattice.AxisOf(block, a).Places;
-    if (lattice.OfPoints()) {
-      const int step = cell[a] > 0 ? places[cell[a]] - places[cell[a] - 1] : places[1] - places[0];
-      cube[a] = places[cell[a]] + (a != axis ? 0 : side ? step : -step);
+    const std::vector<int>& nodeIndices = lattice.AxisOf(block, a).NodeIndices;
+    if (lattice.IsPointData()) {
+      const int step =
+          cell[a] > 0 ? nodeIndices[cell[a]] - nodeIndices[cell[a] - 1] : nodeIndices[1] - nodeIndices[0];
+      cube[a] = nodeIndices[cell[a]] + (a != axis ? 0 : side ? step : -step);
       continue;
     }
-    cube[a] = a == axis ? (side ? places[cell[a] + 1] : places[cell[a]] - 1)
-                        : (places[cell[a]] + places[cell[a] + 1]) / 2;
+    cube[a] = a == axis ? (side ? nodeIndices[cell[a] + 1] : nodeIndices[cell[a]] - 1)
+                        : (nodeIndices[cell[a]] + nodeIndices[cell[a] + 1]) / 2;
   }
   return cube;
 }
 
-/// The sums of a least-squares fit of a gradient, to neighbours in any direction.
+/// The sums of a least-squares fit of a gradient to the differences to neighbours in any direction.
 struct LeastSquares
 {
   Eigen::Matrix3d Squares = Eigen::Matrix3d::Zero();
   Eigen::Vector3d Slopes = Eigen::Vector3d::Zero();
-  bool Oblique = false;  ///< true if some neighbours may lie off the axes
+  bool Oblique = false;  ///< true if some neighbours may not lie on the axes through the cell
 
+  /// Returns the gradient. May change Squares.
   std::array<double, 3> Solve()
   {
     if (!this->Oblique) {
@@ -59,7 +62,7 @@ struct LeastSquares
       }
       return gradient;
     }
-    // This makes the matrix regular if all neighbours lie in one plane.
+    // If all neighbours lie in one plane, this addition makes the matrix regular.
     this->Squares.diagonal().array() += 1e-12;
     const Eigen::Vector3d gradient = this->Squares.ldlt().solve(this->Slopes);
     return {gradient[0], gradient[1], gradient[2]};
@@ -87,12 +90,12 @@ std::array<double, 3> GradientAt(const CellLattice& lattice, const CellRef& cell
       const CellRef other = lattice.Find(CubeBeyond(lattice, cell.Block, index, axis, side), hint);
       if (other) {
         const std::array<double, 3> there = lattice.Center(other), here = lattice.Center(cell);
-        const Eigen::Vector3d way(there[0] - here[0], there[1] - here[1], there[2] - here[2]);
-        if (!(way.squaredNorm() > 0)) {
-          continue;  // the same point of a coarser block
+        const Eigen::Vector3d offset(there[0] - here[0], there[1] - here[1], there[2] - here[2]);
+        if (!(offset.squaredNorm() > 0)) {
+          continue;  // a point of a coarser block at the same position
         }
-        sums.Squares += way * way.transpose() / way.squaredNorm();
-        sums.Slopes += way * ((lattice[other.Block].Value(other.Cell) - value) / way.squaredNorm());
+        sums.Squares += offset * offset.transpose() / offset.squaredNorm();
+        sums.Slopes += offset * ((lattice[other.Block].Value(other.Cell) - value) / offset.squaredNorm());
         sums.Oblique = true;
       }
     }
@@ -102,7 +105,7 @@ std::array<double, 3> GradientAt(const CellLattice& lattice, const CellRef& cell
 
 namespace {
 
-/// Calls work(point) for all points, on all threads.
+/// Calls work(index) for all points of the contour, on all threads of TBB.
 template <typename Work>
 void ForEachPoint(const Contour& contour, Work work)
 {
@@ -114,20 +117,21 @@ void ForEachPoint(const Contour& contour, Work work)
   });
 }
 
-std::array<double, 3> Between(
+std::array<double, 3> InterpolateVector(
     const std::array<double, 3>& first, const std::array<double, 3>& second, double weight)
 {
   return {first[0] + weight * (second[0] - first[0]), first[1] + weight * (second[1] - first[1]),
       first[2] + weight * (second[2] - first[2])};
 }
 
+/// Writes the positions of all points, three numbers each, to `to`.
 template <typename T>
 void FillPositions(const Contour& contour, const CellLattice& lattice, T* to)
 {
   ForEachPoint(contour, [&](std::size_t p) {
     const CrossingPoint& point = contour.Points[p];
     const auto position =
-        Between(PositionOf(lattice, point.First), PositionOf(lattice, point.Second), point.Weight);
+        InterpolateVector(PositionOf(lattice, point.First), PositionOf(lattice, point.Second), point.Weight);
     std::copy(position.begin(), position.end(), to + 3 * p);
   });
 }
@@ -161,6 +165,7 @@ void AddTriangles(const Contour& contour, int size, vtkPolyData* output)
   size == 3 ? output->SetPolys(triangles) : output->SetLines(triangles);
 }
 
+/// Writes the interpolated values of the array with the index `array` at all points to `to`.
 template <typename T>
 void Interpolate(const Contour& contour, const CellSet& cells, std::size_t array, T* to)
 {
@@ -180,6 +185,7 @@ void Interpolate(const Contour& contour, const CellSet& cells, std::size_t array
   });
 }
 
+/// Returns an array with the name, the type and the components of `like`, and with undefined values.
 vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, std::size_t tuples)
 {
   auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(like.Type));
@@ -189,7 +195,8 @@ vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, std::size_t tuple
   return array;
 }
 
-/// Adds the contour values without interpolation, which would add rounding errors.
+/// Adds the contoured array. Sets the contour values themselves, because interpolation would add rounding
+/// errors.
 void AddScalars(
     const Contour& contour, const CellSet& cells, const std::vector<double>& levels, vtkPolyData* output)
 {
@@ -213,7 +220,7 @@ void AddArrays(const Contour& contour, const CellSet& cells, vtkPolyData* output
   }
 }
 
-/// Adds the arrays of the grid's cells, with the values of the cell that contains each triangle.
+/// Adds the arrays of the grid's cells as cell data, with the values of the cell that contains each triangle.
 void AddGridArrays(const Contour& contour, const CellSet& cells, vtkPolyData* output)
 {
   for (std::size_t a = 0; a < cells.GridArrays.size(); ++a) {
@@ -231,10 +238,10 @@ void AddGradients(
     const Contour& contour, const CellLattice& lattice, const ContourOptions& options, vtkPolyData* output)
 {
   vtkNew<vtkFloatArray> normals, gradients;
-  const auto prepare = [&](vtkFloatArray* array, const char* name, bool wanted) {
+  const auto prepare = [&](vtkFloatArray* array, const char* name, bool enabled) {
     array->SetName(name);
     array->SetNumberOfComponents(3);
-    SetTuples(wanted ? static_cast<vtkIdType>(contour.Points.size()) : 0, array);
+    SetTuples(enabled ? static_cast<vtkIdType>(contour.Points.size()) : 0, array);
   };
   prepare(normals, "Normals", options.Normals);
   prepare(gradients, "Gradients", options.Gradients);
@@ -245,7 +252,7 @@ void AddGradients(
     const CellRef first = point.First.Cell(), second = point.Second.Cell();
     int hint = first.Block;
     const auto gradient =
-        Between(GradientAt(lattice, first, hint), GradientAt(lattice, second, hint), point.Weight);
+        InterpolateVector(GradientAt(lattice, first, hint), GradientAt(lattice, second, hint), point.Weight);
     const double length = std::hypot(gradient[0], gradient[1], gradient[2]);
     for (int axis = 0; axis < 3; ++axis) {
       if (options.Normals) {

@@ -33,20 +33,23 @@ namespace patchio::filters {
 
 namespace {
 
-vtkDataArray* SourceOf(
-    vtkDataSetAttributes* data, std::size_t at, const std::string& name, vtkDataArray* made, vtkIdType tuples)
+/// Returns the array of the name `name` in `data` if `output` can receive its values; otherwise null.
+/// `index`: likely index of the array in `data`. `tuples`: least number of tuples.
+vtkDataArray* SourceOf(vtkDataSetAttributes* data, std::size_t index, const std::string& name,
+    vtkDataArray* output, vtkIdType tuples)
 {
   // Usually all blocks have their arrays in the same order.
   vtkDataArray* source =
-      static_cast<int>(at) < data->GetNumberOfArrays() ? data->GetArray(static_cast<int>(at)) : nullptr;
+      static_cast<int>(index) < data->GetNumberOfArrays() ? data->GetArray(static_cast<int>(index)) : nullptr;
   if (!source || !source->GetName() || name != source->GetName()) {
     source = data->GetArray(name.c_str());
   }
-  const bool fits = source && source->GetNumberOfComponents() == made->GetNumberOfComponents() &&
+  const bool fits = source && source->GetNumberOfComponents() == output->GetNumberOfComponents() &&
                     source->GetNumberOfTuples() >= tuples;
   return fits ? source : nullptr;
 }
 
+/// Returns whether the arrays of `a` and `b` have the same names in the same order.
 bool HaveSameNames(vtkDataSetAttributes* a, vtkDataSetAttributes* b)
 {
   const int count = a->GetNumberOfArrays();
@@ -59,68 +62,73 @@ bool HaveSameNames(vtkDataSetAttributes* a, vtkDataSetAttributes* b)
   return count == b->GetNumberOfArrays();
 }
 
+/// Returns the value where a block lacks an array: NaN, or 0 for integers.
 template <typename Value>
-constexpr Value Missing()
+constexpr Value MissingValue()
 {
   return std::numeric_limits<Value>::has_quiet_NaN ? std::numeric_limits<Value>::quiet_NaN() : Value(0);
 }
 
+/// Returns (1 - t) * a + t * b, rounded for integers.
 template <typename Value>
-Value Between(Value a, Value b, double t)
+Value InterpolateValue(Value a, Value b, double t)
 {
   if (t == 0) {
-    return a;  // also if b is NaN
+    return a;  // even if b is NaN
   }
   const double value = (1 - t) * static_cast<double>(a) + t * static_cast<double>(b);
   return static_cast<Value>(std::is_integral<Value>::value ? std::round(value) : value);
 }
 
+/// Sets `Count` tuples of an array, from the tuple `Begin` on, to MissingValue().
 struct FillWorker
 {
   long long Begin, Count;
 
-  template <typename Made>
-  void operator()(Made* made) const
+  template <typename Output>
+  void operator()(Output* output) const
   {
-    using Value = vtk::GetAPIType<Made>;
-    auto tuples = vtk::DataArrayValueRange(made, this->Begin * made->GetNumberOfComponents(),
-        (this->Begin + this->Count) * made->GetNumberOfComponents());
-    std::fill(tuples.begin(), tuples.end(), Missing<Value>());
+    using Value = vtk::GetAPIType<Output>;
+    auto tuples = vtk::DataArrayValueRange(output, this->Begin * output->GetNumberOfComponents(),
+        (this->Begin + this->Count) * output->GetNumberOfComponents());
+    std::fill(tuples.begin(), tuples.end(), MissingValue<Value>());
   }
 };
 
+/// Copies the tuples of `Cells` to an output array, from the tuple FirstTuple on.
 struct CellWorker
 {
   const std::vector<long long>& Cells;
-  long long At;
+  long long FirstTuple;
 
-  template <typename Source, typename Made>
-  void operator()(Source* source, Made* made) const
+  template <typename Source, typename Output>
+  void operator()(Source* source, Output* output) const
   {
     const auto from = vtk::DataArrayTupleRange(source);
-    auto to = vtk::DataArrayTupleRange(made);
-    long long next = this->At;
+    auto to = vtk::DataArrayTupleRange(output);
+    long long next = this->FirstTuple;
     for (const long long cell : this->Cells) {
       to[next++] = from[cell];
     }
   }
 };
 
+/// Writes the values at `Points` to an output array, from the tuple FirstTuple on.
 struct PointWorker
 {
   const std::vector<EdgePoint>& Points;
-  long long At;
+  long long FirstTuple;
 
-  template <typename Source, typename Made>
-  void operator()(Source* source, Made* made) const
+  template <typename Source, typename Output>
+  void operator()(Source* source, Output* output) const
   {
-    using Value = vtk::GetAPIType<Made>;
+    using Value = vtk::GetAPIType<Output>;
     const auto from = vtk::DataArrayTupleRange(source);
-    auto to = vtk::DataArrayTupleRange(made);
-    long long next = this->At;
+    auto to = vtk::DataArrayTupleRange(output);
+    long long next = this->FirstTuple;
     for (const EdgePoint& point : this->Points) {
       for (int c = 0; c < source->GetNumberOfComponents(); ++c) {
-        to[next][c] = Between<Value>(
+        to[next][c] = InterpolateValue<Value>(
             static_cast<Value>(from[point.A][c]), static_cast<Value>(from[point.B][c]), point.T);
       }
       ++next;
@@ -128,18 +136,20 @@ struct PointWorker
   }
 };
 
+/// Calls worker(source, output) with the types of the arrays.
 template <typename Worker>
-void Copy(vtkDataArray* source, vtkDataArray* made, const Worker& worker)
+void CopyValues(vtkDataArray* source, vtkDataArray* output, const Worker& worker)
 {
-  if (!vtkArrayDispatch::Dispatch2SameValueType::Execute(source, made, worker)) {
-    worker(source, made);
+  if (!vtkArrayDispatch::Dispatch2SameValueType::Execute(source, output, worker)) {
+    worker(source, output);
   }
 }
 
-void FillMissing(vtkDataArray* made, long long at, long long count)
+/// Sets `count` tuples, from the tuple `first` on, to MissingValue().
+void FillMissing(vtkDataArray* output, long long first, long long count)
 {
-  if (!vtkArrayDispatch::Dispatch::Execute(made, FillWorker{at, count})) {
-    FillWorker{at, count}(made);
+  if (!vtkArrayDispatch::Dispatch::Execute(output, FillWorker{first, count})) {
+    FillWorker{first, count}(output);
   }
 }
 
@@ -147,43 +157,44 @@ void FillMissing(vtkDataArray* made, long long at, long long count)
 class OutputArrays
 {
 public:
-  OutputArrays(const std::vector<const Block*>& blocks, bool ofPoints);
+  OutputArrays(const std::vector<const Block*>& blocks, bool isPointData);
 
-  /// Makes arrays of `tuples` tuples and adds them to `to`, with their attribute types. points: number of
-  /// points of the output. The arrays have memory for at least as many tuples, because VTK's Warp By Scalar
-  /// reads values of cells as values of points.
-  void Allocate(long long tuples, long long points, vtkDataSetAttributes* to);
+  /// Makes arrays of `tuples` tuples and adds the arrays to `attributes`, with their attribute types.
+  /// `points`: number of points of the output. The arrays have memory for at least `points` tuples, because
+  /// VTK's Warp By Scalar reads values of cells as values of points.
+  void Allocate(long long tuples, long long points, vtkDataSetAttributes* attributes);
 
-  /// Fills the tuples from `at` on, one for each of these cells, or points, of a block. Several threads may
-  /// fill different tuples at once.
-  void Take(const Block& from, const std::vector<long long>& cells, long long at) const
+  /// Sets the tuples from `first` on to the values of these cells, or points, of the block `from`. Several
+  /// threads may set different tuples at once.
+  void CopyTuples(const Block& from, const std::vector<long long>& cells, long long first) const
   {
-    this->Take(from, CellWorker{cells, at}, at, cells.size());
+    this->CopyTuples(from, CellWorker{cells, first}, first, cells.size());
   }
-  void Take(const Block& from, const std::vector<EdgePoint>& points, long long at) const
+  void CopyTuples(const Block& from, const std::vector<EdgePoint>& points, long long first) const
   {
-    this->Take(from, PointWorker{points, at}, at, points.size());
+    this->CopyTuples(from, PointWorker{points, first}, first, points.size());
   }
 
 private:
   struct Array
   {
     std::string Name;
-    vtkDataArray* Like;  ///< the array of the first block that has it
-    int Attribute;       ///< VTK's attribute type; -1: none
-    vtkSmartPointer<vtkDataArray> Made;
+    vtkDataArray* Template;                ///< the array of the first block that has an array of this name
+    int Attribute;                         ///< VTK's attribute type; -1: no attribute
+    vtkSmartPointer<vtkDataArray> Output;  ///< set by Allocate()
   };
 
   void AddArraysOf(vtkDataSetAttributes* data);
   vtkDataSetAttributes* DataOf(const Block& block) const;
   template <typename Worker>
-  void Take(const Block& from, const Worker& worker, long long at, std::size_t count) const;
+  void CopyTuples(const Block& from, const Worker& worker, long long first, std::size_t count) const;
 
-  const bool OfPoints;
+  const bool IsPointData;
   std::vector<Array> Arrays;
 };
 
-OutputArrays::OutputArrays(const std::vector<const Block*>& blocks, bool ofPoints) : OfPoints(ofPoints)
+OutputArrays::OutputArrays(const std::vector<const Block*>& blocks, bool isPointData)
+    : IsPointData(isPointData)
 {
   if (blocks.empty()) {
     return;
@@ -201,9 +212,10 @@ OutputArrays::OutputArrays(const std::vector<const Block*>& blocks, bool ofPoint
   }
 }
 
+/// Returns the cell data, or the point data, of a block.
 vtkDataSetAttributes* OutputArrays::DataOf(const Block& block) const
 {
-  if (this->OfPoints) {
+  if (this->IsPointData) {
     return block.Grid->GetPointData();
   }
   return block.Grid->GetCellData();
@@ -227,74 +239,77 @@ void OutputArrays::AddArraysOf(vtkDataSetAttributes* data)
   }
 }
 
-void OutputArrays::Allocate(long long tuples, long long points, vtkDataSetAttributes* to)
+void OutputArrays::Allocate(long long tuples, long long points, vtkDataSetAttributes* attributes)
 {
   for (Array& array : this->Arrays) {
-    array.Made.TakeReference(vtkDataArray::CreateDataArray(array.Like->GetDataType()));
-    array.Made->SetName(array.Name.c_str());
-    array.Made->SetNumberOfComponents(array.Like->GetNumberOfComponents());
-    for (int c = 0; array.Like->HasAComponentName() && c < array.Like->GetNumberOfComponents(); ++c) {
-      if (const char* const name = array.Like->GetComponentName(c)) {
-        array.Made->SetComponentName(c, name);
+    array.Output.TakeReference(vtkDataArray::CreateDataArray(array.Template->GetDataType()));
+    array.Output->SetName(array.Name.c_str());
+    array.Output->SetNumberOfComponents(array.Template->GetNumberOfComponents());
+    for (int c = 0; array.Template->HasAComponentName() && c < array.Template->GetNumberOfComponents(); ++c) {
+      if (const char* const name = array.Template->GetComponentName(c)) {
+        array.Output->SetComponentName(c, name);
       }
     }
-    array.Made->Allocate(std::max(tuples, points) * array.Made->GetNumberOfComponents());
-    SetTuples(tuples, array.Made);
-    const int index = to->AddArray(array.Made);
+    array.Output->Allocate(std::max(tuples, points) * array.Output->GetNumberOfComponents());
+    SetTuples(tuples, array.Output);
+    const int index = attributes->AddArray(array.Output);
     if (array.Attribute >= 0) {
-      to->SetActiveAttribute(index, array.Attribute);
+      attributes->SetActiveAttribute(index, array.Attribute);
     }
   }
 }
 
 template <typename Worker>
-void OutputArrays::Take(const Block& from, const Worker& worker, long long at, std::size_t count) const
+void OutputArrays::CopyTuples(
+    const Block& from, const Worker& worker, long long first, std::size_t count) const
 {
-  const vtkIdType tuples = this->OfPoints ? from.PointCount() : from.CellCount();
+  const vtkIdType tuples = this->IsPointData ? from.PointCount() : from.CellCount();
   for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
-    vtkDataArray* const made = this->Arrays[a].Made;
-    vtkDataArray* const source = SourceOf(this->DataOf(from), a, this->Arrays[a].Name, made, tuples);
+    vtkDataArray* const output = this->Arrays[a].Output;
+    vtkDataArray* const source = SourceOf(this->DataOf(from), a, this->Arrays[a].Name, output, tuples);
     if (source) {
-      Copy(source, made, worker);
+      CopyValues(source, output, worker);
     } else {
-      FillMissing(made, at, static_cast<long long>(count));
+      FillMissing(output, first, static_cast<long long>(count));
     }
   }
 }
 
-/// Returns VTK's type of a block's whole cells.
-unsigned char WholeType(const Part& part)
+/// Returns VTK's type of the whole cells of a part.
+unsigned char WholeCellType(const BlockPart& part)
 {
   constexpr unsigned char straight[] = {VTK_VERTEX, VTK_LINE, VTK_PIXEL, VTK_VOXEL};
   constexpr unsigned char curved[] = {VTK_VERTEX, VTK_LINE, VTK_QUAD, VTK_HEXAHEDRON};
-  return (part.From->Form == BlockForm::Curvilinear ? curved : straight)[part.Shape.Axes];
+  return (part.SourceBlock->Form == BlockForm::Curvilinear ? curved : straight)[part.Shape.Axes];
 }
 
-/// The ids, in the output, of a part's first cell and first corner (position in the connectivity array).
+/// The ids, in the output, of the first cell and of the first corner (index in the connectivity array) of a
+/// part.
 struct FirstIds
 {
   long long Cell = 0, Corner = 0;
 };
 
-/// Makes the points, cells and arrays of an output out of parts with ids.
+/// Makes the points, cells and arrays of an output from parts.
 class Assembly
 {
 public:
-  /// types: whether the output needs VTK's types of cells. originalIds: see MakePolyData().
-  Assembly(const std::vector<const Block*>& blocks, const std::vector<const Part*>& parts,
-      const NumberOfPoint& number, bool types, bool originalIds, vtkPointSet* output);
+  /// Sets the points and the arrays of `output`. `number`: numbers the points of the parts. `types`: true if
+  /// the output needs VTK's types of cells. `originalIds`: see MakePolyData().
+  Assembly(const std::vector<const Block*>& blocks, const std::vector<const BlockPart*>& parts,
+      const PointNumbering& number, bool types, bool originalIds, vtkPointSet* output);
 
-  /// Returns the cells of the parts from `begin` up to `end`, without `end` itself.
+  /// Returns the cells of the parts `begin` .. `end` - 1.
   vtkSmartPointer<vtkCellArray> Cells(std::size_t begin, std::size_t end) const;
-  /// VTK's types of all cells; null unless the constructor's `types` was true.
+  /// Returns VTK's types of all cells; null if `types` of the constructor was false.
   vtkUnsignedCharArray* CellTypes() const { return this->Types; }
 
 private:
-  void Fill(const Part& part, const PointsOfPart& points, const FirstIds& begin) const;
-  std::vector<EdgePoint> FillPoints(const Part& part, const PointsOfPart& points) const;
-  void FillCells(const Part& part, const PointsOfPart& points, const FirstIds& begin) const;
+  void Fill(const BlockPart& part, const PointsOfPart& points, const FirstIds& begin) const;
+  std::vector<EdgePoint> FillPoints(const BlockPart& part, const PointsOfPart& points) const;
+  void FillCells(const BlockPart& part, const PointsOfPart& points, const FirstIds& begin) const;
 
-  std::vector<FirstIds> FirstIdsOfParts;  ///< one for each part, then the end
+  std::vector<FirstIds> FirstIdsOfParts;  ///< by part; then the end of the ids
   vtkNew<vtkDoubleArray> Positions;
   vtkNew<vtkTypeInt64Array> Offsets, Corners;
   vtkSmartPointer<vtkUnsignedCharArray> Types;
@@ -302,6 +317,7 @@ private:
   vtkSmartPointer<vtkIdTypeArray> CellIds, PointIds;
 };
 
+/// Adds an array of `count` undefined ids to `to` and returns the array.
 vtkSmartPointer<vtkIdTypeArray> AddIds(const char* name, long long count, vtkFieldData* to)
 {
   auto ids = vtkSmartPointer<vtkIdTypeArray>::New();
@@ -311,8 +327,8 @@ vtkSmartPointer<vtkIdTypeArray> AddIds(const char* name, long long count, vtkFie
   return ids;
 }
 
-Assembly::Assembly(const std::vector<const Block*>& blocks, const std::vector<const Part*>& parts,
-    const NumberOfPoint& number, bool types, bool originalIds, vtkPointSet* output)
+Assembly::Assembly(const std::vector<const Block*>& blocks, const std::vector<const BlockPart*>& parts,
+    const PointNumbering& number, bool types, bool originalIds, vtkPointSet* output)
     : FirstIdsOfParts(parts.size() + 1), CellArrays(blocks, false), PointArrays(blocks, true)
 {
   std::vector<PointsOfPart> ids;
@@ -333,10 +349,10 @@ Assembly::Assembly(const std::vector<const Block*>& blocks, const std::vector<co
     this->Types = vtkSmartPointer<vtkUnsignedCharArray>::New();
     SetTuples(end.Cell, this->Types);
   }
-  vtkNew<vtkPoints> made;
-  made->SetDataTypeToDouble();
-  made->SetData(this->Positions);
-  output->SetPoints(made);
+  vtkNew<vtkPoints> outputPoints;
+  outputPoints->SetDataTypeToDouble();
+  outputPoints->SetData(this->Positions);
+  output->SetPoints(outputPoints);
   this->CellArrays.Allocate(end.Cell, points, output->GetCellData());
   this->PointArrays.Allocate(points, points, output->GetPointData());
   if (originalIds) {
@@ -347,18 +363,20 @@ Assembly::Assembly(const std::vector<const Block*>& blocks, const std::vector<co
       [&](std::size_t p) { this->Fill(*parts[p], ids[p], this->FirstIdsOfParts[p]); });
 }
 
-void Assembly::Fill(const Part& part, const PointsOfPart& points, const FirstIds& begin) const
+/// Sets the points, cells and values of a part. `begin`: ids of the first cell and the first corner of the
+/// part.
+void Assembly::Fill(const BlockPart& part, const PointsOfPart& points, const FirstIds& begin) const
 {
   const std::vector<EdgePoint> own = this->FillPoints(part, points);
-  this->PointArrays.Take(*part.From, own, points.First);
+  this->PointArrays.CopyTuples(*part.SourceBlock, own, points.First);
   this->FillCells(part, points, begin);
   std::vector<long long> cells;
   cells.reserve(part.CellCount());
-  for (const int cell : part.Whole) {
+  for (const int cell : part.WholeCells) {
     cells.push_back(part.CellOfBlock(cell));
   }
   cells.insert(cells.end(), part.Sources.begin(), part.Sources.end());
-  this->CellArrays.Take(*part.From, cells, begin.Cell);
+  this->CellArrays.CopyTuples(*part.SourceBlock, cells, begin.Cell);
   if (this->CellIds) {
     std::copy(cells.begin(), cells.end(), this->CellIds->GetPointer(begin.Cell));
     std::transform(own.begin(), own.end(), this->PointIds->GetPointer(points.First),
@@ -366,17 +384,17 @@ void Assembly::Fill(const Part& part, const PointsOfPart& points, const FirstIds
   }
 }
 
-/// Sets the positions of the points that occur in this part first, and returns these points.
-std::vector<EdgePoint> Assembly::FillPoints(const Part& part, const PointsOfPart& points) const
+/// Sets the positions of the points that belong to this part (see PointsOfPart), and returns these points.
+std::vector<EdgePoint> Assembly::FillPoints(const BlockPart& part, const PointsOfPart& points) const
 {
   double* to = this->Positions->GetPointer(3 * points.First);
   const auto count = static_cast<std::size_t>(points.End - points.First);
-  // All points are new, and belong to this part.
+  // If all points are new and belong to this part, their positions are complete.
   if (count > 0 && part.BoxPointCount == 0 && count == part.Positions.size()) {
     for (const std::array<double, 3>& position : part.Positions) {
       to = std::copy(position.begin(), position.end(), to);
     }
-    return part.Made;
+    return part.NewPoints;
   }
   std::vector<EdgePoint> own;
   own.reserve(count);
@@ -384,16 +402,17 @@ std::vector<EdgePoint> Assembly::FillPoints(const Part& part, const PointsOfPart
     if (points.Ids[p] != points.First + static_cast<long long>(own.size())) {
       continue;
     }
-    const int made = p - part.BoxPointCount;
-    if (made >= 0 && !part.Positions.empty()) {
-      own.push_back(part.Made[made]);
-      to = std::copy(part.Positions[made].begin(), part.Positions[made].end(), to);
+    const int newPoint = p - part.BoxPointCount;
+    if (newPoint >= 0 && !part.Positions.empty()) {
+      own.push_back(part.NewPoints[newPoint]);
+      to = std::copy(part.Positions[newPoint].begin(), part.Positions[newPoint].end(), to);
       continue;
     }
-    const long long here = made < 0 ? part.PointOfBlock(p) : 0;
-    const EdgePoint& point = own.emplace_back(made < 0 ? EdgePoint{here, here, 0.0} : part.Made[made]);
-    const std::array<double, 3> a = part.From->PositionOf(point.A);
-    const std::array<double, 3> b = point.T == 0 ? a : part.From->PositionOf(point.B);
+    const long long here = newPoint < 0 ? part.PointOfBlock(p) : 0;
+    const EdgePoint& point =
+        own.emplace_back(newPoint < 0 ? EdgePoint{here, here, 0.0} : part.NewPoints[newPoint]);
+    const std::array<double, 3> a = part.SourceBlock->PositionOf(point.A);
+    const std::array<double, 3> b = point.T == 0 ? a : part.SourceBlock->PositionOf(point.B);
     for (int axis = 0; axis < 3; ++axis) {
       *to++ = a[axis] + point.T * (b[axis] - a[axis]);
     }
@@ -401,25 +420,26 @@ std::vector<EdgePoint> Assembly::FillPoints(const Part& part, const PointsOfPart
   return own;
 }
 
-void Assembly::FillCells(const Part& part, const PointsOfPart& points, const FirstIds& begin) const
+void Assembly::FillCells(const BlockPart& part, const PointsOfPart& points, const FirstIds& begin) const
 {
   vtkTypeInt64* offset = this->Offsets->GetPointer(begin.Cell);
   vtkTypeInt64* const first = this->Corners->GetPointer(0);
   vtkTypeInt64* corner = first + begin.Corner;
-  // The corners of hexahedra and quadrilaterals run around the cell, those of voxels and pixels row by row.
-  const bool turns = part.From->Form == BlockForm::Curvilinear;
-  for (const int cell : part.Whole) {
+  // The corners of hexahedra and quadrilaterals run around the cell. The corners of voxels and pixels run row
+  // by row.
+  const bool turns = part.SourceBlock->Form == BlockForm::Curvilinear;
+  for (const int cell : part.WholeCells) {
     *offset++ = corner - first;
     const int row = cell / part.Cells[0];
     const int origin = part.PointNumber({cell % part.Cells[0], row % part.Cells[1], row / part.Cells[1]});
-    for (int c = 0; c < part.Shape.Count(); ++c) {
+    for (int c = 0; c < part.Shape.CornerCount(); ++c) {
       *corner++ = points.Ids[origin + part.StepTo(turns ? c ^ (c >> 1 & 1) : c)];
     }
   }
   if (this->Types) {
     unsigned char* const types = this->Types->GetPointer(begin.Cell);
-    std::fill_n(types, part.Whole.size(), WholeType(part));
-    std::copy(part.Types.begin(), part.Types.end(), types + part.Whole.size());
+    std::fill_n(types, part.WholeCells.size(), WholeCellType(part));
+    std::copy(part.Types.begin(), part.Types.end(), types + part.WholeCells.size());
   }
   long long next = corner - first;
   for (const unsigned char size : part.Sizes) {
@@ -452,45 +472,46 @@ vtkSmartPointer<vtkCellArray> Assembly::Cells(std::size_t begin, std::size_t end
 }
 
 vtkSmartPointer<vtkUnstructuredGrid> MakeGrid(
-    const std::vector<const Block*>& blocks, const std::vector<const Part*>& parts)
+    const std::vector<const Block*>& blocks, const std::vector<const BlockPart*>& parts)
 {
   auto grid = vtkSmartPointer<vtkUnstructuredGrid>::New();
-  const Assembly assembly(blocks, parts, NumbersByPosition(parts), true, false, grid);
+  const Assembly assembly(blocks, parts, NumberingByPosition(parts), true, false, grid);
   grid->SetCells(assembly.CellTypes(), assembly.Cells(0, parts.size()));
   return grid;
 }
 
-/// Returns make(piece, blocks of the piece, parts of these blocks) for all pieces of the input.
+/// Returns make(child, blocks, parts) for each child of the input's root: the index of the child, its blocks,
+/// and the parts of these blocks.
 template <typename Make>
-auto OfPieces(const Blocks& blocks, const std::vector<Part>& parts, Make make)
+auto MapChildren(const Blocks& blocks, const std::vector<BlockPart>& parts, Make make)
 {
-  const std::size_t pieces = blocks.Pieces.size();
-  std::vector<std::vector<const Block*>> blocksOf(pieces);
+  const std::size_t children = blocks.ChildNames.size();
+  std::vector<std::vector<const Block*>> blocksOf(children);
   for (const Block& block : blocks.List) {
-    blocksOf[block.Piece].push_back(&block);
+    blocksOf[block.Child].push_back(&block);
   }
-  std::vector<std::vector<const Part*>> partsOf(pieces);
-  for (const Part& part : parts) {
-    partsOf[part.From->Piece].push_back(&part);
+  std::vector<std::vector<const BlockPart*>> partsOf(children);
+  for (const BlockPart& part : parts) {
+    partsOf[part.SourceBlock->Child].push_back(&part);
   }
-  std::vector<decltype(make(std::size_t(0), blocksOf[0], partsOf[0]))> made;
-  for (std::size_t p = 0; p < pieces; ++p) {
-    made.push_back(make(p, blocksOf[p], partsOf[p]));
+  std::vector<decltype(make(std::size_t(0), blocksOf[0], partsOf[0]))> results;
+  for (std::size_t p = 0; p < children; ++p) {
+    results.push_back(make(p, blocksOf[p], partsOf[p]));
   }
-  return made;
+  return results;
 }
 
 }  // namespace
 
 vtkSmartPointer<vtkPolyData> MakePolyData(
-    const std::vector<const Block*>& blocks, const std::vector<const Part*>& parts, bool originalIds)
+    const std::vector<const Block*>& blocks, const std::vector<const BlockPart*>& parts, bool originalIds)
 {
   // VTK numbers vertices before lines before polygons.
-  std::vector<const Part*> sorted = parts;
+  std::vector<const BlockPart*> sorted = parts;
   std::stable_sort(sorted.begin(), sorted.end(),
-      [](const Part* a, const Part* b) { return a->Shape.Axes < b->Shape.Axes; });
+      [](const BlockPart* a, const BlockPart* b) { return a->Shape.Axes < b->Shape.Axes; });
   auto output = vtkSmartPointer<vtkPolyData>::New();
-  const auto number = [](const Part& part, long long point) { return part.FirstNumber + point; };
+  const auto number = [](const BlockPart& part, long long point) { return part.FirstNumber + point; };
   const Assembly assembly(blocks, sorted, number, false, originalIds, output);
   for (std::size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
     const int axes = sorted[begin]->Shape.Axes;
@@ -503,19 +524,20 @@ vtkSmartPointer<vtkPolyData> MakePolyData(
   return output;
 }
 
-std::vector<vtkSmartPointer<vtkPolyData>> MakePieces(const Blocks& blocks, const std::vector<Part>& parts)
+std::vector<vtkSmartPointer<vtkPolyData>> MakePolyDataOfChildren(
+    const Blocks& blocks, const std::vector<BlockPart>& parts)
 {
-  return OfPieces(blocks, parts,
-      [](std::size_t, const auto& ofPiece, const auto& partsOf) { return MakePolyData(ofPiece, partsOf); });
+  return MapChildren(blocks, parts,
+      [](std::size_t, const auto& ofChild, const auto& partsOf) { return MakePolyData(ofChild, partsOf); });
 }
 
 std::vector<vtkSmartPointer<vtkUnstructuredGrid>> MakeGrids(
-    const Blocks& blocks, const std::vector<Part>& parts, const ProgressCallback& progress)
+    const Blocks& blocks, const std::vector<BlockPart>& parts, const ProgressCallback& progress)
 {
-  const auto pieces = static_cast<double>(blocks.Pieces.size());
-  return OfPieces(blocks, parts, [&](std::size_t p, const auto& ofPiece, const auto& partsOf) {
-    const bool wanted = progress(static_cast<double>(p) / pieces);
-    return MakeGrid(ofPiece, wanted ? partsOf : std::vector<const Part*>());
+  const auto children = static_cast<double>(blocks.ChildNames.size());
+  return MapChildren(blocks, parts, [&](std::size_t p, const auto& ofChild, const auto& partsOf) {
+    const bool continues = progress(static_cast<double>(p) / children);
+    return MakeGrid(ofChild, continues ? partsOf : std::vector<const BlockPart*>());
   });
 }
 

@@ -5,11 +5,11 @@
 namespace patchio::filters {
 namespace {
 
-/// The octants of a hexahedron's corners as VTK numbers them.
+/// The octant of each corner of a hexahedron, in VTK's order of corners.
 constexpr std::array<int, 8> OctantOfCorner{0, 1, 3, 2, 4, 5, 7, 6};
 
-/// Returns, as bits, the axes along which all `visible` octants lie on one side. octants: their number, 8, or
-/// 4 for quadrants.
+/// Returns the bit set of the axes along which all octants in the bit set `visible` lie on one side.
+/// `octants`: number of octants; 8, or 4 for quadrants.
 int AxesWithOneSide(int visible, int octants)
 {
   int lower = 0, upper = 0;
@@ -22,7 +22,7 @@ int AxesWithOneSide(int visible, int octants)
   return (octants - 1) & ~(lower & upper);
 }
 
-int Count(int bits)
+int CountBits(int bits)
 {
   int count = 0;
   for (; bits; bits &= bits - 1) {
@@ -31,13 +31,15 @@ int Count(int bits)
   return count;
 }
 
-/// Returns whether the octants fill a box: all of them, one half, a quarter or a single one.
+/// Returns whether the octants in the bit set `visible` fill a box: all octants, a half, a quarter or a
+/// single octant. `octants`: see AxesWithOneSide().
 bool IsBox(int visible, int octants)
 {
-  return Count(visible) << Count(AxesWithOneSide(visible, octants)) == octants;
+  return CountBits(visible) << CountBits(AxesWithOneSide(visible, octants)) == octants;
 }
 
-int FirstOf(int visible)
+/// Returns the lowest octant in a bit set that is not empty.
+int FirstOctant(int visible)
 {
   int first = 0;
   while (!(visible & (1 << first))) {
@@ -59,7 +61,7 @@ std::array<double, 3> PositionOf(const CellLattice& lattice, const DualCorner& c
     position[axis] =
         side == DualCorner::Side::Center
             ? nodes.Centers[index[axis]]
-            : lattice.PlaceToPosition(axis, nodes.Places[index[axis] + (side == DualCorner::Side::High)]);
+            : lattice.NodePosition(axis, nodes.NodeIndices[index[axis] + (side == DualCorner::Side::High)]);
   }
   return position;
 }
@@ -77,28 +79,28 @@ bool DualCells::CanNumber(const CellLattice& lattice)
   return true;
 }
 
-const std::vector<DualCell>& DualCells::Around(int block, const Int3& corner, double level)
+const std::vector<DualCell>& DualCells::CellsAround(int block, const Int3& corner, double level)
 {
-  this->Found.clear();
+  this->Result.clear();
   if (!this->FindCells(block, corner, level)) {
-    return this->Found;
+    return this->Result;
   }
   if (this->Lattice.FlatAxis() >= 0) {
     this->AddFaces(this->Lattice.FlatAxis(), 1, false);
-  } else if (IsBox(this->Visible, 8)) {
-    this->Found.push_back(this->Regular());
+  } else if (IsBox(this->VisibleOctants, 8)) {
+    this->Result.push_back(this->RegularCell());
   } else {
     this->AddPyramids();
   }
-  return this->Found;
+  return this->Result;
 }
 
-/// Finds the cells around a corner. Returns false if the corner belongs to another block, or no surface
-/// passes.
+/// Sets the visible cells around a corner. Returns false if the corner belongs to another block, or if the
+/// values of all cells lie on the same side of `level`.
 bool DualCells::FindCells(int block, const Int3& corner, double level)
 {
   const CellBlock& own = this->Lattice[block];
-  this->Visible = 0;
+  this->VisibleOctants = 0;
   int signs = 0;
   bool first = true;
   const int flat = this->Lattice.FlatAxis();
@@ -114,25 +116,26 @@ bool DualCells::FindCells(int block, const Int3& corner, double level)
       const int index = corner[axis] - below;
       inside = inside && index >= 0 && index < own.Cells[axis];
       cell += index * own.Stride(axis);
-      cube[axis] = this->Lattice.AxisOf(block, axis).Places[corner[axis]] - below;
+      cube[axis] = this->Lattice.AxisOf(block, axis).NodeIndices[corner[axis]] - below;
     }
     CellRef& found = this->Cells[o];
     found = inside && own.IsVisible(cell) ? CellRef{block, cell} : this->Lattice.Find(cube, this->Hint);
     if (!found) {
       continue;
     }
-    if (first || this->Lattice.IsFiner(found.Block, this->Cells[this->Owner].Block)) {
-      this->Owner = o;
+    if (first || this->Lattice.IsFiner(found.Block, this->Cells[this->OwnerOctant].Block)) {
+      this->OwnerOctant = o;
     }
     first = false;
-    this->Visible |= 1 << o;
+    this->VisibleOctants |= 1 << o;
     signs |= this->Lattice[found.Block].Value(found.Cell) >= level ? 1 : 2;
   }
-  return signs == 3 && this->Cells[this->Owner].Block == block;
+  return signs == 3 && this->Cells[this->OwnerOctant].Block == block;
 }
 
-/// Returns the cell of an octant, projected along these axes to its sides at the octants' common corner.
-DualCorner DualCells::Projected(int octant, int axes) const
+/// Returns the corner for the cell of an octant, projected along the axes in the bit set `axes` to the sides
+/// of the cell at the common corner of the octants.
+DualCorner DualCells::ProjectedCorner(int octant, int axes) const
 {
   DualCorner corner(this->Cells[octant]);
   for (int axis = 0; axis < 3; ++axis) {
@@ -143,17 +146,17 @@ DualCorner DualCells::Projected(int octant, int axes) const
   return corner;
 }
 
-/// Returns the dual cell at a corner where each octant has a cell or takes the cell straight across the
-/// border.
-DualCell DualCells::Regular() const
+/// Returns the dual cell if the visible octants fill a box. Each empty octant gets the cell across the border
+/// from the octant.
+DualCell DualCells::RegularCell() const
 {
-  const int axes = AxesWithOneSide(this->Visible, 8);
-  const int inside = FirstOf(this->Visible) & axes;
+  const int axes = AxesWithOneSide(this->VisibleOctants, 8);
+  const int inside = FirstOctant(this->VisibleOctants) & axes;
   DualCell cell;
   for (int c = 0; c < 8; ++c) {
     const int octant = OctantOfCorner[c];
     const int source = (octant & ~axes) | inside;
-    cell[c] = this->Projected(source, octant ^ source);
+    cell[c] = this->ProjectedCorner(source, octant ^ source);
   }
   return cell;
 }
@@ -167,9 +170,10 @@ void DualCells::AddPyramids()
   }
 }
 
-/// Adds polygons of the face between this dual cell and the next one along an axis, or pyramids above them.
-/// The face depends only on the four cells around the edge in this direction, so that both dual cells make
-/// the same polygons.
+/// Adds the polygons of the face between this dual cell and the next dual cell along `axis` or, if
+/// `asPyramids`, pyramids over these polygons. `side`: 0 for the face at the lower side, 1 at the upper side.
+/// The face depends only on the four cells around the edge between the two corners, so that both dual cells
+/// have the same polygons.
 void DualCells::AddFaces(int axis, int side, bool asPyramids)
 {
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -180,7 +184,7 @@ void DualCells::AddFaces(int axis, int side, bool asPyramids)
   };
   int visible = 0;
   for (int q = 0; q < 4; ++q) {
-    visible |= (this->Visible >> octantOf(q) & 1) << q;
+    visible |= (this->VisibleOctants >> octantOf(q) & 1) << q;
   }
   if (!visible) {
     return;
@@ -189,39 +193,42 @@ void DualCells::AddFaces(int axis, int side, bool asPyramids)
     const int axes = AxesWithOneSide(visible, 4);
     std::array<DualCorner, 4> base;
     for (int n = 0; n < 4; ++n) {
-      const int source = octantOf((around[n] & ~axes) | (FirstOf(visible) & axes));
-      base[n] = this->Projected(source, octantOf(around[n]) ^ source);
+      const int source = octantOf((around[n] & ~axes) | (FirstOctant(visible) & axes));
+      base[n] = this->ProjectedCorner(source, octantOf(around[n]) ^ source);
     }
     this->AddFace(side, base, asPyramids);
     return;
   }
-  int finest = octantOf(FirstOf(visible));
+  int finest = octantOf(FirstOctant(visible));
   for (int q = 0; q < 4; ++q) {
     if ((visible & (1 << q)) &&
         this->Lattice.IsFiner(this->Cells[octantOf(q)].Block, this->Cells[finest].Block)) {
       finest = octantOf(q);
     }
   }
-  const DualCorner edge = this->Projected(finest, (1 << b) | (1 << c));
+  const DualCorner edge = this->ProjectedCorner(finest, (1 << b) | (1 << c));
   for (int n = 0; n < 4; ++n) {
     const int from = octantOf(around[n]), to = octantOf(around[(n + 1) % 4]);
-    const bool hasFrom = this->Visible >> from & 1, hasTo = this->Visible >> to & 1;
+    const bool hasFrom = this->VisibleOctants >> from & 1, hasTo = this->VisibleOctants >> to & 1;
     if (hasFrom || hasTo) {
-      const DualCorner first = hasFrom ? this->Projected(from, 0) : this->Projected(to, from ^ to);
-      const DualCorner second = hasTo ? this->Projected(to, 0) : this->Projected(from, from ^ to);
+      const DualCorner first =
+          hasFrom ? this->ProjectedCorner(from, 0) : this->ProjectedCorner(to, from ^ to);
+      const DualCorner second = hasTo ? this->ProjectedCorner(to, 0) : this->ProjectedCorner(from, from ^ to);
       this->AddFace(side, {edge, first, second, second}, asPyramids);
     }
   }
 }
 
+/// Adds a polygon or, if `asPyramid`, the pyramid over the polygon. `base`: corners of the polygon. `side`:
+/// see AddFaces().
 void DualCells::AddFace(int side, const std::array<DualCorner, 4>& base, bool asPyramid)
 {
-  DualCell& cell = this->Found.emplace_back();
+  DualCell& cell = this->Result.emplace_back();
   if (!asPyramid) {
     std::copy(base.begin(), base.end(), cell.begin());
     return;
   }
-  const DualCorner apex = this->Projected(this->Owner, 7);
+  const DualCorner apex = this->ProjectedCorner(this->OwnerOctant, 7);
   for (int n = 0; n < 4; ++n) {
     cell[n] = side ? apex : base[n];
     cell[n + 4] = side ? base[n] : apex;

@@ -1,4 +1,4 @@
-// The dual cells of leaf cells of several levels: one around each corner of a cell.
+// The dual cells of the visible cells of several levels, around the corners of the cells.
 #ifndef Filters_DualCells_h
 #define Filters_DualCells_h
 
@@ -10,11 +10,13 @@
 
 namespace patchio::filters {
 
-/// A corner of a dual cell, with the value of a cell. The corner lies at the centre of the cell, or at the
-/// projection of the centre onto a face, an edge or a corner of the cell on the border of all visible cells.
+/// A corner of a dual cell, which has the value of a cell. The corner lies at the centre of the cell. At the
+/// border of the visible cells, the corner may instead lie at the projection of the centre onto a face, an
+/// edge or a corner of the cell.
 class DualCorner
 {
 public:
+  /// The position of the corner along an axis of its cell.
   enum class Side : unsigned
   {
     Center = 0,
@@ -32,68 +34,74 @@ public:
   {
     return {static_cast<int>(this->Id >> 40), static_cast<std::int64_t>((this->Id >> 6) & 0x3ffffffff)};
   }
-  /// Returns where the corner lies along an axis of its cell.
+  /// Returns the position of the corner along an axis of its cell.
   Side SideAlong(int axis) const { return static_cast<Side>((this->Id >> (2 * axis)) & 3); }
+  /// Moves the corner from the centre to a side of its cell along an axis.
   void Project(int axis, Side side) { this->Id |= static_cast<std::uint64_t>(side) << (2 * axis); }
   bool IsProjected() const { return (this->Id & 63) != 0; }
 
   bool operator==(const DualCorner& other) const { return this->Id == other.Id; }
   bool operator!=(const DualCorner& other) const { return this->Id != other.Id; }
   bool operator<(const DualCorner& other) const { return this->Id < other.Id; }
+  /// Returns a number that identifies the corner.
   std::uint64_t Number() const { return this->Id; }
 
 private:
+  /// From bit 40 on: block; from bit 6 on: cell; from bit 2 * axis on: side along each axis.
   std::uint64_t Id = 0;
 };
 
+/// Returns the position of a corner.
 std::array<double, 3> PositionOf(const CellLattice& lattice, const DualCorner& corner);
 
-/// The corners of a hexahedron in VTK's order. Several of them may be equal.
+/// The corners of a hexahedron in VTK's order. Several corners may be equal.
 using DualCell = std::array<DualCorner, 8>;
 
-/// A grid of cells of several levels has a dual: its corners are the centres of the cells, and there is one
-/// dual cell around each corner of a cell. Eight cells meet there, or fewer where a cell of a coarser level
-/// fills several of the eight octants: the hexahedron then collapses to a wedge, a pyramid or another shape.
-/// Neighbours share their faces whole, so that marching cubes on dual cells gives a surface without cracks
-/// between levels. Contours of such duals are due to S. Schaefer and J. Warren, "Dual Marching Cubes" (2004);
-/// G. Weber et al., "Extraction of Crack-free Isosurfaces from Adaptive Mesh Refinement Data" (2001), fill
-/// the gap between levels with such cells.
+/// Makes the dual cells of a grid of cells of several levels. The corners of dual cells are the centres of
+/// cells, and each corner of a cell has a dual cell around it. A dual cell is a hexahedron between the cells
+/// in the eight octants around the corner. If a cell of a coarser level fills several octants, the hexahedron
+/// collapses to a wedge, a pyramid or another shape. Neighbouring dual cells share whole faces, so that
+/// marching cubes on dual cells makes a surface without cracks between levels. The method follows S. Schaefer
+/// and J. Warren, "Dual Marching Cubes" (2004). G. Weber et al., "Extraction of Crack-free Isosurfaces from
+/// Adaptive Mesh Refinement Data" (2001), fill the gap between levels with such cells.
 ///
-/// At the border of the visible cells, octants are empty. The dual cell then takes, for an empty octant, the
-/// cell of a visible octant, projected onto the border. Where several visible octants are candidates, at
-/// edges and corners that point inwards, the dual cell consists of pyramids with the cell's corner as apex,
-/// above the faces that its neighbours have.
+/// At the border of the visible cells, some octants are empty. For an empty octant, the dual cell has the
+/// cell of a visible octant, projected onto the border. At edges and corners that point inwards, several
+/// visible octants are candidates. There the dual cell consists of pyramids over the faces of the
+/// neighbouring dual cells, with the corner of the cell as apex.
 class DualCells
 {
 public:
-  /// Returns whether DualCorner can number all cells: there must be fewer than 2^24 blocks, with fewer than
-  /// 2^34 cells each.
+  /// Returns whether DualCorner can number all cells: the lattice must have fewer than 2^24 blocks, with
+  /// fewer than 2^34 cells each.
   static bool CanNumber(const CellLattice& lattice);
 
+  /// Keeps a reference to `lattice`.
   explicit DualCells(const CellLattice& lattice) : Lattice(lattice) {}
 
-  /// Returns the dual cells around a corner of a cell of `block`; valid until the next call. There are none
-  /// if the corner belongs to another block, or if the values of all cells around it lie on the same side of
-  /// `level`. A corner belongs to the block of the finest cell around the corner. If several cells are
-  /// equally fine, the first octant decides. Dual cells of flat blocks are polygons: the first four corners.
-  /// Not thread-safe.
-  const std::vector<DualCell>& Around(int block, const Int3& corner, double level);
+  /// Returns the dual cells around a corner of a cell of `block`; the result is valid until the next call.
+  /// `corner`: indices of the corner along the axes of the block. Returns an empty list if the corner belongs
+  /// to another block, or if the values of all cells around the corner lie on the same side of `level`. A
+  /// corner belongs to the block of the finest cell around the corner, or of the first octant among equally
+  /// fine cells. Dual cells of flat blocks are polygons with the first four corners. Not thread-safe.
+  const std::vector<DualCell>& CellsAround(int block, const Int3& corner, double level);
 
 private:
   bool FindCells(int block, const Int3& corner, double level);
-  DualCorner Projected(int octant, int axes) const;
-  DualCell Regular() const;
+  DualCorner ProjectedCorner(int octant, int axes) const;
+  DualCell RegularCell() const;
   void AddPyramids();
   void AddFaces(int axis, int side, bool asPyramids);
   void AddFace(int side, const std::array<DualCorner, 4>& base, bool asPyramid);
 
   const CellLattice& Lattice;
-  /// The visible cell in each octant. Bit `axis` of an octant's number is set on the upper side.
+  /// The visible cell in each octant. Bit `axis` of an octant's number is set on the upper side of the
+  /// corner.
   std::array<CellRef, 8> Cells;
-  int Visible = 0;  ///< bit set of the octants with a cell
-  int Owner = 0;    ///< the octant whose block the corner belongs to
-  int Hint = 0;
-  std::vector<DualCell> Found;
+  int VisibleOctants = 0;  ///< bit set of the octants with a visible cell
+  int OwnerOctant = 0;     ///< the octant of the block that the corner belongs to
+  int Hint = 0;            ///< see CellLattice::Find()
+  std::vector<DualCell> Result;
 };
 
 }  // namespace patchio::filters

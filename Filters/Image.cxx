@@ -24,10 +24,10 @@ namespace patchio::filters {
 
 namespace {
 
-/// Positions count as equal if they are closer than this fraction of a cell.
+/// Positions count as equal if their distance is less than this fraction of a cell.
 constexpr double Tolerance = 1e-6;
 
-/// Blocks with cells of one width, and the box around their visible cells.
+/// The cell width of some blocks along each axis, and the bounds of their visible cells.
 struct Level
 {
   std::array<double, 3> Width, Lower, Upper;
@@ -44,7 +44,7 @@ struct Level
   }
 };
 
-/// Returns the box around the visible cells of a block; empty if there are none.
+/// Returns the box around the visible cells of a block; an empty box if all cells are hidden.
 Box VisibleCells(const Block& block)
 {
   const Int3 last{block.Cells(0) - 1, block.Cells(1) - 1, block.Cells(2) - 1};
@@ -70,7 +70,8 @@ Box VisibleCells(const Block& block)
   return seen;
 }
 
-void AddTo(std::vector<Level>& levels, const Level& more)
+/// Extends the bounds of the level with the cell width of `more`. Adds `more` if the list has no such level.
+void MergeLevel(std::vector<Level>& levels, const Level& more)
 {
   const auto same =
       std::find_if(levels.begin(), levels.end(), [&](const Level& level) { return level.HasWidthOf(more); });
@@ -84,8 +85,8 @@ void AddTo(std::vector<Level>& levels, const Level& more)
   }
 }
 
-/// Collective: returns the levels of all ranks, the finest first. Rectilinear blocks count by the mean width
-/// of their cells.
+/// Returns the levels of all ranks, the finest level first. The cell width of a rectilinear block is the mean
+/// width of its cells. Collective: every rank of the communicator calls it.
 std::vector<Level> LevelsOf(const std::vector<const Block*>& blocks, Communicator& ranks)
 {
   std::vector<Level> local, all;
@@ -102,18 +103,18 @@ std::vector<Level> LevelsOf(const std::vector<const Block*>& blocks, Communicato
                               ? block->Spacing[axis]
                               : (block->Bounds[2 * axis + 1] - block->Bounds[2 * axis]) / block->Cells(axis);
     }
-    AddTo(local, level);
+    MergeLevel(local, level);
   }
   for (const Level& level : GatherValues(ranks, local)) {
-    AddTo(all, level);
+    MergeLevel(all, level);
   }
   std::sort(all.begin(), all.end(), [](const Level& a, const Level& b) { return a.Volume() < b.Volume(); });
   return all;
 }
 
-/// Returns an image around all levels, with cells `times` times as wide as those of `level`. One node of the
-/// image is the lower corner of `level`.
-ImageGrid GridOf(const Level& level, int times, const std::vector<Level>& all)
+/// Returns an image around all levels, with cells that are `times` times as wide as the cells of `level`. A
+/// node of the image lies at the lower corner of `level`.
+ImageGrid ImageGridAround(const Level& level, int times, const std::vector<Level>& all)
 {
   ImageGrid grid;
   for (int axis = 0; axis < 3; ++axis) {
@@ -132,7 +133,8 @@ ImageGrid GridOf(const Level& level, int times, const std::vector<Level>& all)
   return grid;
 }
 
-double Snapped(double position)
+/// Returns the nearest integer if `position` lies within Tolerance of the integer, otherwise `position`.
+double SnapToInteger(double position)
 {
   const double whole = std::round(position);
   return std::abs(position - whole) < Tolerance ? whole : position;
@@ -140,21 +142,21 @@ double Snapped(double position)
 
 }  // namespace
 
-ImageGrid ChooseImageGrid(const std::vector<const Block*>& blocks, double mostCells, Communicator& ranks)
+ImageGrid ChooseImageGrid(const std::vector<const Block*>& blocks, double maxCells, Communicator& ranks)
 {
   const std::vector<Level> levels = LevelsOf(blocks, ranks);
   const auto fits = [&](const ImageGrid& grid) {
-    return double(grid.Cells[0]) * grid.Cells[1] * grid.Cells[2] <= std::max(mostCells, 1.0);
+    return double(grid.Cells[0]) * grid.Cells[1] * grid.Cells[2] <= std::max(maxCells, 1.0);
   };
   for (const Level& level : levels) {
-    const ImageGrid grid = GridOf(level, 1, levels);
+    const ImageGrid grid = ImageGridAround(level, 1, levels);
     if (fits(grid)) {
       return grid;
     }
   }
   ImageGrid grid;
   for (int times = 2; !levels.empty() && (times == 2 || !fits(grid)); ++times) {
-    grid = GridOf(levels.back(), times, levels);
+    grid = ImageGridAround(levels.back(), times, levels);
   }
   return grid;
 }
@@ -162,8 +164,8 @@ ImageGrid ChooseImageGrid(const std::vector<const Block*>& blocks, double mostCe
 AxisOverlaps::AxisOverlaps(const double* nodes, int cells, const ImageAxis& image)
 {
   for (int cell = 0; cell < cells; ++cell) {
-    const double lower = Snapped((nodes[cell] - image.Origin) / image.Spacing);
-    const double upper = Snapped((nodes[cell + 1] - image.Origin) / image.Spacing);
+    const double lower = SnapToInteger((nodes[cell] - image.Origin) / image.Spacing);
+    const double upper = SnapToInteger((nodes[cell + 1] - image.Origin) / image.Spacing);
     if (upper <= image.First || lower >= image.Last + 1) {
       continue;
     }
@@ -193,12 +195,12 @@ AxisSamples::AxisSamples(const double* nodes, int points, const ImageAxis& image
     }
     const auto next = std::upper_bound(nodes + 1, nodes + points, position + near) - nodes;
     const int point = static_cast<int>(next) - 1;
-    const double way = position - nodes[point];
+    const double offset = position - nodes[point];
     if (this->List.empty()) {
       this->First = i;
     }
     this->Last = i;
-    this->List.push_back({point, way <= near ? 0 : way / (nodes[point + 1] - nodes[point])});
+    this->List.push_back({point, offset <= near ? 0 : offset / (nodes[point + 1] - nodes[point])});
   }
 }
 
@@ -211,82 +213,85 @@ ImageAxis AxisOf(const ImageGrid& grid, const Box& box, int axis)
   return {grid.Origin[axis], grid.Spacing[axis], box.Lower[axis], box.Upper[axis]};
 }
 
-/// Returns the box of a block's cells that meet cells of the image, or no box. For points: the points of such
-/// cells, and of cells that only touch the image.
+/// Returns the box of a block's cells that overlap the box `image` of cells of the image; an empty list if no
+/// cell overlaps. For point data, returns the points of these cells and of cells that only touch the box.
 std::vector<Box> CellsWithin(const CellBlock& block, const ImageGrid& grid, const Box& image)
 {
-  const int beyond = block.OfPoints ? 1 : 0;
-  const Box around = Grown(image, {beyond, beyond, beyond});
+  const int beyond = block.IsPointData ? 1 : 0;
+  const Box around = Grow(image, {beyond, beyond, beyond});
   Box cells;
   for (int axis = 0; axis < 3; ++axis) {
-    const AxisOverlaps meets(block.Nodes[axis], block.NodeCount(axis) - 1, AxisOf(grid, around, axis));
-    if (meets.List.empty()) {
+    const AxisOverlaps overlaps(block.Nodes[axis], block.NodeCount(axis) - 1, AxisOf(grid, around, axis));
+    if (overlaps.List.empty()) {
       return {};
     }
-    cells.Lower[axis] = meets.List.front().Cell;
-    cells.Upper[axis] = meets.List.back().Cell + beyond;
+    cells.Lower[axis] = overlaps.List.front().Cell;
+    cells.Upper[axis] = overlaps.List.back().Cell + beyond;
   }
   return {cells};
 }
 
-/// A block and, along each axis, the map from its cells or points to those of the image.
+/// A block and, along each axis, the map between its cells or points and the cells or points of the image.
 template <typename AxisMap>
-struct Placed
+struct MappedBlock
 {
-  const CellBlock* Of;
-  int Number;
+  const CellBlock* Block;
+  int Number;  ///< index of Block in the CellSet
   std::array<AxisMap, 3> Axes;
 };
 
-/// The blocks that meet the image, and the blocks in each layer along z; coarse blocks come first.
+/// The blocks that overlap the image, and the blocks in each layer of the image along z. Coarse blocks come
+/// first.
 template <typename AxisMap>
-struct PlacedBlocks
+struct MappedBlocks
 {
-  std::vector<Placed<AxisMap>> List;
-  std::vector<std::vector<const Placed<AxisMap>*>> OfLayer;
+  std::vector<MappedBlock<AxisMap>> List;
+  std::vector<std::vector<const MappedBlock<AxisMap>*>> BlocksOfLayer;
 
-  PlacedBlocks(const CellSet& set, const ImageGrid& grid, const Box& box)
-      : OfLayer(static_cast<std::size_t>(std::max<std::int64_t>(box.Width(2), 0)))
+  MappedBlocks(const CellSet& set, const ImageGrid& grid, const Box& box)
+      : BlocksOfLayer(static_cast<std::size_t>(std::max<std::int64_t>(box.Width(2), 0)))
   {
     for (std::size_t b = 0; b < set.Blocks.size() && !box.Empty(); ++b) {
       const CellBlock& block = set.Blocks[b];
       const auto map = [&](int axis) {
-        const int count = block.NodeCount(axis) - (set.OfPoints ? 0 : 1);
+        const int count = block.NodeCount(axis) - (set.IsPointData ? 0 : 1);
         return AxisMap(block.Nodes[axis], count, AxisOf(grid, box, axis));
       };
-      Placed<AxisMap> placed{&block, static_cast<int>(b), {map(0), map(1), map(2)}};
+      MappedBlock<AxisMap> placed{&block, static_cast<int>(b), {map(0), map(1), map(2)}};
       if (std::none_of(placed.Axes.begin(), placed.Axes.end(),
               [](const AxisMap& axis) { return axis.List.empty(); })) {
         this->List.push_back(std::move(placed));
       }
     }
     std::stable_sort(this->List.begin(), this->List.end(),
-        [](const auto& a, const auto& b) { return a.Of->CellVolume > b.Of->CellVolume; });
-    for (const Placed<AxisMap>& placed : this->List) {
+        [](const auto& a, const auto& b) { return a.Block->CellVolume > b.Block->CellVolume; });
+    for (const MappedBlock<AxisMap>& placed : this->List) {
       for (int k = placed.Axes[2].First; k <= placed.Axes[2].Last; ++k) {
-        this->OfLayer[k - box.Lower[2]].push_back(&placed);
+        this->BlocksOfLayer[k - box.Lower[2]].push_back(&placed);
       }
     }
   }
 };
 
+/// Returns whether no component of a tuple is NaN.
 template <typename Value>
 bool IsNumber(const Value* values, int components)
 {
   return std::none_of(values, values + components, [](Value value) { return value != value; });
 }
 
-/// Sums of values and weights over the cells that meet a row of the image.
+/// The sums of values and weights over the cells that overlap each cell of a row of the image.
 struct RowSums
 {
   std::vector<double> Weights, Sums;
 
   RowSums(std::int64_t cells, int components) : Weights(cells, 0), Sums(cells * components, 0) {}
 
-  /// Adds a row of a block's cells. first: number of the row's first cell; part: fraction of the image's row
-  /// that the block's row overlaps; lower: first column of the image's row.
+  /// Adds a row of a block's cells. `first`: number of the first cell of the row. `fraction`: fraction of the
+  /// cross-section of the image's row that the block's row overlaps. `x`: overlaps along the row. `lower`:
+  /// index of the first cell of the image's row.
   template <typename Value>
-  void Add(const CellBlock& block, const Value* values, int components, std::int64_t first, double part,
+  void Add(const CellBlock& block, const Value* values, int components, std::int64_t first, double fraction,
       const AxisOverlaps& x, int lower)
   {
     for (int i = x.First; i <= x.Last; ++i) {
@@ -297,7 +302,7 @@ struct RowSums
         if ((block.Flags && (block.Flags[cell] & Block::HidingFlags)) || !IsNumber(value, components)) {
           continue;
         }
-        const double weight = part * x.List[o].Part;
+        const double weight = fraction * x.List[o].Fraction;
         this->Weights[to] += weight;
         for (int c = 0; c < components; ++c) {
           this->Sums[to * components + c] += weight * value[c];
@@ -307,36 +312,38 @@ struct RowSums
   }
 };
 
-using PlacedCells = PlacedBlocks<AxisOverlaps>;
-using PlacedPoints = PlacedBlocks<AxisSamples>;
+using MappedCells = MappedBlocks<AxisOverlaps>;
+using MappedPoints = MappedBlocks<AxisSamples>;
 
-/// Returns the sums for one row of the image; with array = -1, only the weights.
+/// Returns the sums for the row (j, k) of the image. `array`: index of the array; -1: computes only the
+/// weights.
 template <typename Value>
 RowSums SumsOfRow(
-    const CellSet& set, int array, int components, const PlacedCells& blocks, const Box& box, int j, int k)
+    const CellSet& set, int array, int components, const MappedCells& blocks, const Box& box, int j, int k)
 {
   RowSums row(box.Width(0), components);
-  for (const auto* placed : blocks.OfLayer[k - box.Lower[2]]) {
+  for (const auto* placed : blocks.BlocksOfLayer[k - box.Lower[2]]) {
     const auto& [x, y, z] = placed->Axes;
     if (j < y.First || j > y.Last) {
       continue;
     }
-    const CellBlock& block = *placed->Of;
+    const CellBlock& block = *placed->Block;
     const auto* const values =
         array < 0 ? nullptr : reinterpret_cast<const Value*>(set.Values[placed->Number][array]);
     for (int oz = z.Begin[k - z.First]; oz < z.Begin[k - z.First + 1]; ++oz) {
       for (int oy = y.Begin[j - y.First]; oy < y.Begin[j - y.First + 1]; ++oy) {
         const std::int64_t first = block.Stride(1) * y.List[oy].Cell + block.Stride(2) * z.List[oz].Cell;
-        row.Add(block, values, components, first, y.List[oy].Part * z.List[oz].Part, x, box.Lower[0]);
+        row.Add(block, values, components, first, y.List[oy].Fraction * z.List[oz].Fraction, x, box.Lower[0]);
       }
     }
   }
   return row;
 }
 
+/// Sets the values of the cells in the row (j, k) of the image. Cells without visible data get NaN.
 template <typename Value>
 void FillCells(
-    const CellSet& set, int array, const PlacedCells& blocks, const Box& box, int j, int k, double* values)
+    const CellSet& set, int array, const MappedCells& blocks, const Box& box, int j, int k, double* values)
 {
   const int components = set.Arrays[array].Components;
   const RowSums row = SumsOfRow<Value>(set, array, components, blocks, box, j, k);
@@ -346,21 +353,21 @@ void FillCells(
   }
 }
 
-/// Returns whether a point lies in, or on, a visible cell of a block.
-bool IsOnVisible(const CellBlock& block, const std::array<AxisSamples::Sample, 3>& at)
+/// Returns whether a point of the image lies in, or on the border of, a visible cell of a block.
+bool IsOnVisibleCell(const CellBlock& block, const std::array<AxisSamples::Sample, 3>& at)
 {
   if (!block.Flags) {
     return true;
   }
   Int3 lower, upper, cell;
   for (int axis = 0; axis < 3; ++axis) {
-    lower[axis] = std::max(at[axis].Point - (at[axis].Beyond > 0 ? 0 : 1), 0);
+    lower[axis] = std::max(at[axis].Point - (at[axis].Fraction > 0 ? 0 : 1), 0);
     upper[axis] = std::min(at[axis].Point, block.Cells[axis] - 2);
   }
   for (cell[2] = lower[2]; cell[2] <= upper[2]; ++cell[2]) {
     for (cell[1] = lower[1]; cell[1] <= upper[1]; ++cell[1]) {
       for (cell[0] = lower[0]; cell[0] <= upper[0]; ++cell[0]) {
-        if (!(block.Flags[block.CellAfter(cell)] & Block::HidingFlags)) {
+        if (!(block.Flags[block.CellWithFirstCorner(cell)] & Block::HidingFlags)) {
           return true;
         }
       }
@@ -369,9 +376,9 @@ bool IsOnVisible(const CellBlock& block, const std::array<AxisSamples::Sample, 3
   return false;
 }
 
-/// Interpolates trilinearly between the points of a block.
+/// Returns the trilinear interpolation between the points of a block.
 template <typename Value>
-double Between(
+double InterpolateAt(
     const CellBlock& block, const Value* values, int components, const std::array<AxisSamples::Sample, 3>& at)
 {
   double sum = 0;
@@ -380,7 +387,7 @@ double Between(
     std::int64_t point = 0;
     for (int axis = 0; axis < 3; ++axis) {
       const int upper = corner >> axis & 1;
-      weight *= upper ? at[axis].Beyond : 1 - at[axis].Beyond;
+      weight *= upper ? at[axis].Fraction : 1 - at[axis].Fraction;
       point += block.Stride(axis) * (at[axis].Point + upper);
     }
     sum += weight > 0 ? weight * values[point * components] : 0;
@@ -388,13 +395,14 @@ double Between(
   return sum;
 }
 
-/// Sets the values at the points of a row of the image; with array = -1, marks points of visible cells by 1.
+/// Sets the values at the points in the row (j, k) of the image. `array`: index of the array; -1: sets 1 at
+/// points in or on visible cells.
 template <typename Value>
 void FillPoints(
-    const CellSet& set, int array, const PlacedPoints& blocks, const Box& box, int j, int k, double* values)
+    const CellSet& set, int array, const MappedPoints& blocks, const Box& box, int j, int k, double* values)
 {
   const int components = array < 0 ? 1 : set.Arrays[array].Components;
-  for (const auto* placed : blocks.OfLayer[k - box.Lower[2]]) {
+  for (const auto* placed : blocks.BlocksOfLayer[k - box.Lower[2]]) {
     const auto& [x, y, z] = placed->Axes;
     for (int i = x.First; i <= x.Last && j >= y.First && j <= y.Last; ++i) {
       const std::array<AxisSamples::Sample, 3> at{
@@ -402,17 +410,18 @@ void FillPoints(
       double* const to = values + std::int64_t(i - box.Lower[0]) * components;
       const auto* const from =
           array < 0 ? nullptr : reinterpret_cast<const Value*>(set.Values[placed->Number][array]);
-      const bool visible = IsOnVisible(*placed->Of, at);
+      const bool visible = IsOnVisibleCell(*placed->Block, at);
       for (int c = 0; c < components && visible; ++c) {
-        const double value = from ? Between(*placed->Of, from + c, components, at) : 1;
+        const double value = from ? InterpolateAt(*placed->Block, from + c, components, at) : 1;
         to[c] = std::isnan(value) ? to[c] : value;
       }
     }
   }
 }
 
-/// Collective: returns the lowest finite number of an array; NaN if there is none.
-double LowestOf(vtkDataArray* array, Communicator& ranks)
+/// Returns the lowest finite number of an array on all ranks; NaN if the array has no finite number.
+/// Collective: every rank of the communicator calls it.
+double LowestValue(vtkDataArray* array, Communicator& ranks)
 {
   double lowest = std::numeric_limits<double>::infinity();
   for (int c = 0; c < array->GetNumberOfComponents(); ++c) {
@@ -426,43 +435,47 @@ double LowestOf(vtkDataArray* array, Communicator& ranks)
 }
 
 /// The cell data, or the point data, of the image.
-class ImagePart
+class ImageArrays
 {
 public:
-  ImagePart(const Box& box, const std::function<bool(double)>& progress, double begin, double end)
-      : Rows(box), Progress(progress), Begin(begin), End(end)
+  /// `box`: the cells, or points, of the image on this rank. MakeArrays() reports progress from `begin` to
+  /// `end`. Keeps a reference to `progress`.
+  ImageArrays(const Box& box, const std::function<bool(double)>& progress, double begin, double end)
+      : Extent(box), Progress(progress), ProgressBegin(begin), ProgressEnd(end)
   {
   }
 
-  /// Makes the flags and all arrays. fill(value of the array's type, array, j, k, values of the row) sets the
-  /// known values. Other values stay NaN or, for array = -1, 0, which means hidden.
+  /// Makes the flags and all arrays of `set`. fill(type, array, j, k, values) sets the known values of the
+  /// row (j, k) of an array; `type` is any value of the type of the array. Other values stay NaN. For array =
+  /// -1, fill() sets positive values at visible cells or points; other values stay 0. `hidden`: flag of
+  /// hidden cells or points.
   template <typename Fill>
-  void Make(const CellSet& set, unsigned char hidden, Fill fill)
+  void MakeArrays(const CellSet& set, unsigned char hidden, Fill fill)
   {
-    const std::int64_t width = this->Rows.Width(0);
+    const std::int64_t width = this->Extent.Width(0);
     this->Flags->SetName(vtkDataSetAttributes::GhostArrayName());
-    SetTuples(this->Rows.Cells(), this->Flags);
+    SetTuples(this->Extent.CellCount(), this->Flags);
     this->RunRows(0, set.Arrays.size() + 1, [&](int j, int k, std::size_t first) {
       std::vector<double> seen(width, 0);
       fill(char(), -1, j, k, seen.data());
       std::transform(seen.begin(), seen.end(), this->Flags->GetPointer(first),
-          [&](double is) { return is > 0 ? 0 : hidden; });
+          [&](double value) { return value > 0 ? 0 : hidden; });
     });
     for (std::size_t a = 0; a < set.Arrays.size(); ++a) {
-      const CellArray& of = set.Arrays[a];
+      const CellArray& source = set.Arrays[a];
       const auto array = vtkSmartPointer<vtkDataArray>::Take(
-          vtkDataArray::CreateDataArray(of.Type == VTK_FLOAT ? VTK_FLOAT : VTK_DOUBLE));
-      array->SetName(of.Name.c_str());
-      array->SetNumberOfComponents(of.Components);
-      SetTuples(this->Rows.Cells(), array);
+          vtkDataArray::CreateDataArray(source.Type == VTK_FLOAT ? VTK_FLOAT : VTK_DOUBLE));
+      array->SetName(source.Name.c_str());
+      array->SetNumberOfComponents(source.Components);
+      SetTuples(this->Extent.CellCount(), array);
       this->Arrays.push_back(array);
       this->RunRows(a + 1, set.Arrays.size() + 1, [&](int j, int k, std::size_t first) {
-        std::vector<double> values(width * of.Components, NotANumber);
-        switch (of.Type) {
+        std::vector<double> values(width * source.Components, NotANumber);
+        switch (source.Type) {
           vtkTemplateMacro(fill(VTK_TT(), static_cast<int>(a), j, k, values.data()));
         }
-        void* const to = array->GetVoidPointer(static_cast<vtkIdType>(first) * of.Components);
-        if (of.Type == VTK_FLOAT) {
+        void* const to = array->GetVoidPointer(static_cast<vtkIdType>(first) * source.Components);
+        if (source.Type == VTK_FLOAT) {
           std::copy(values.begin(), values.end(), static_cast<float*>(to));
         } else {
           std::copy(values.begin(), values.end(), static_cast<double*>(to));
@@ -471,15 +484,16 @@ public:
     }
   }
 
-  /// Collective: adds the arrays to the image's data, and the flags if any rank has hidden cells or points.
-  void Give(Communicator& ranks, vtkDataSetAttributes* data) const
+  /// Adds the arrays to `data`, and the flags if any rank has hidden cells or points. Collective: every rank
+  /// of the communicator calls it.
+  void AddArraysTo(Communicator& ranks, vtkDataSetAttributes* data) const
   {
     const unsigned char* const first = this->Flags->GetPointer(0);
     const unsigned char* const last = first + this->Flags->GetNumberOfValues();
-    const bool allSeen = std::all_of(first, last, [](unsigned char flag) { return flag == 0; });
-    const bool hides = !AllOf(ranks, allSeen);
+    const bool allVisible = std::all_of(first, last, [](unsigned char flag) { return flag == 0; });
+    const bool hides = !AllOf(ranks, allVisible);
     for (const auto& array : this->Arrays) {
-      const double lowest = LowestOf(array, ranks);
+      const double lowest = LowestValue(array, ranks);
       for (const unsigned char* flag = first; hides && flag != last; ++flag) {
         for (int c = 0; *flag && c < array->GetNumberOfComponents(); ++c) {
           array->SetComponent(flag - first, c, lowest);
@@ -495,70 +509,76 @@ public:
   bool IsStopped() const { return this->Stopped; }
 
 private:
-  /// Calls work(j, k, number of the row's first value) for all rows, on all threads, as step `step` of
-  /// `steps`. Stops if Progress returns false.
+  /// Calls work(j, k, first) for all rows, on all threads of TBB; `first` is the number of the first cell or
+  /// point of the row. For the progress, the call is step `step` of `steps`. Stops if Progress returns false.
   template <typename Work>
   void RunRows(std::size_t step, std::size_t steps, Work work)
   {
-    constexpr std::size_t looks = 16;
+    constexpr std::size_t batches = 16;
     const auto rows =
-        static_cast<std::size_t>(this->Rows.Empty() ? 0 : this->Rows.Width(1) * this->Rows.Width(2));
-    for (std::size_t look = 0; look < looks && !this->Stopped; ++look) {
-      this->Stopped =
-          !this->Progress(this->Begin + (this->End - this->Begin) * (step * looks + look) / (steps * looks));
+        static_cast<std::size_t>(this->Extent.Empty() ? 0 : this->Extent.Width(1) * this->Extent.Width(2));
+    for (std::size_t batch = 0; batch < batches && !this->Stopped; ++batch) {
+      this->Stopped = !this->Progress(this->ProgressBegin + (this->ProgressEnd - this->ProgressBegin) *
+                                                                (step * batches + batch) / (steps * batches));
       tbb::parallel_for(
-          look * rows / looks, this->Stopped ? 0 : (look + 1) * rows / looks, [&](std::size_t row) {
-            work(this->Rows.Lower[1] + static_cast<int>(row % this->Rows.Width(1)),
-                this->Rows.Lower[2] + static_cast<int>(row / this->Rows.Width(1)), row * this->Rows.Width(0));
+          batch * rows / batches, this->Stopped ? 0 : (batch + 1) * rows / batches, [&](std::size_t row) {
+            work(this->Extent.Lower[1] + static_cast<int>(row % this->Extent.Width(1)),
+                this->Extent.Lower[2] + static_cast<int>(row / this->Extent.Width(1)),
+                row * this->Extent.Width(0));
           });
     }
   }
 
-  const Box Rows;
+  const Box Extent;
   const std::function<bool(double)>& Progress;
-  const double Begin, End;
+  const double ProgressBegin, ProgressEnd;
   bool Stopped = false;
   vtkNew<vtkUnsignedCharArray> Flags;
   std::vector<vtkSmartPointer<vtkDataArray>> Arrays;
 };
 
-/// Collective: returns the cells, or points, that this rank needs for its part of the image.
-CellSet CellsOfImage(
-    const std::vector<const Block*>& blocks, bool ofPoints, const ImageRequest& request, Communicator& ranks)
+/// Returns the cells, or points, that this rank needs for its part of the image. Collective: every rank of
+/// the communicator calls it.
+CellSet CellsOfImage(const std::vector<const Block*>& blocks, bool isPointData, const ImageRequest& request,
+    Communicator& ranks)
 {
-  CellSet set = MakeCellSet(blocks, ofPoints, ofPoints ? request.PointArrays : request.CellArrays, ranks);
-  const std::vector<Box> wanted = GatherValues(ranks, std::vector<Box>{request.Cells});
-  AddCellsOfOthers(
+  CellSet set =
+      MakeCellSet(blocks, isPointData, isPointData ? request.PointArrays : request.CellArrays, ranks);
+  const std::vector<Box> requested = GatherValues(ranks, std::vector<Box>{request.Cells});
+  AddRemoteCells(
       set,
       [&](int rank, int block) {
-        return wanted[rank].Empty() ? std::vector<Box>()
-                                    : CellsWithin(set.Blocks[block], request.Grid, wanted[rank]);
+        return requested[rank].Empty() ? std::vector<Box>()
+                                       : CellsWithin(set.Blocks[block], request.Grid, requested[rank]);
       },
       ranks);
   return set;
 }
 
-/// Collective: makes the cell data. Returns false if the user has stopped the work.
+/// Makes the cell data of the image. Returns false if the user has stopped the work. Collective: every rank
+/// of the communicator calls it.
 bool FillCellData(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image)
 {
   const CellSet set = CellsOfImage(blocks, false, request, ranks);
-  const PlacedCells placed(set, request.Grid, request.Cells);
-  ImagePart part(request.Cells, request.Progress, 0.1, request.PointArrays.empty() ? 1.0 : 0.5);
-  part.Make(set, vtkDataSetAttributes::HIDDENCELL, [&](auto type, int array, int j, int k, double* values) {
-    using Value = decltype(type);
-    if (array < 0) {
-      const RowSums row = SumsOfRow<Value>(set, array, 0, placed, request.Cells, j, k);
-      std::copy(row.Weights.begin(), row.Weights.end(), values);
-    } else {
-      FillCells<Value>(set, array, placed, request.Cells, j, k, values);
-    }
-  });
-  part.Give(ranks, image->GetCellData());
-  return !part.IsStopped();
+  const MappedCells placed(set, request.Grid, request.Cells);
+  ImageArrays arrays(request.Cells, request.Progress, 0.1, request.PointArrays.empty() ? 1.0 : 0.5);
+  arrays.MakeArrays(
+      set, vtkDataSetAttributes::HIDDENCELL, [&](auto type, int array, int j, int k, double* values) {
+        using Value = decltype(type);
+        if (array < 0) {
+          const RowSums row = SumsOfRow<Value>(set, array, 0, placed, request.Cells, j, k);
+          std::copy(row.Weights.begin(), row.Weights.end(), values);
+        } else {
+          FillCells<Value>(set, array, placed, request.Cells, j, k, values);
+        }
+      });
+  arrays.AddArraysTo(ranks, image->GetCellData());
+  return !arrays.IsStopped();
 }
 
-/// Collective: makes the point data. Returns false if the user has stopped the work.
+/// Makes the point data of the image. Returns false if the user has stopped the work. Collective: every rank
+/// of the communicator calls it.
 bool FillPointData(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image)
 {
@@ -567,13 +587,14 @@ bool FillPointData(const std::vector<const Block*>& blocks, const ImageRequest& 
   for (int axis = 0; axis < 3 && !points.Empty(); ++axis) {
     ++points.Upper[axis];
   }
-  const PlacedPoints placed(set, request.Grid, points);
-  ImagePart part(points, request.Progress, 0.5, 1.0);
-  part.Make(set, vtkDataSetAttributes::HIDDENPOINT, [&](auto type, int array, int j, int k, double* values) {
-    FillPoints<decltype(type)>(set, array, placed, points, j, k, values);
-  });
-  part.Give(ranks, image->GetPointData());
-  return !part.IsStopped();
+  const MappedPoints placed(set, request.Grid, points);
+  ImageArrays arrays(points, request.Progress, 0.5, 1.0);
+  arrays.MakeArrays(
+      set, vtkDataSetAttributes::HIDDENPOINT, [&](auto type, int array, int j, int k, double* values) {
+        FillPoints<decltype(type)>(set, array, placed, points, j, k, values);
+      });
+  arrays.AddArraysTo(ranks, image->GetPointData());
+  return !arrays.IsStopped();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Blocks of several levels, resampled to one image.
+// Resamples blocks of several levels to one image.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -16,13 +16,14 @@ namespace patchio::filters {
 struct ImageGrid
 {
   std::array<double, 3> Origin{0, 0, 0}, Spacing{1, 1, 1};
-  Int3 Cells{0, 0, 0};  ///< all 0 if nothing is visible
+  Int3 Cells{0, 0, 0};  ///< number of cells along each axis; all 0 if no cell is visible
 };
 
-/// Collective: returns an image around all visible cells. The image's cells have the size of the finest level
-/// with which at most `mostCells` cells suffice; if even the coarsest level's size gives too many cells, the
-/// cells are several times as wide. blocks: see SolidBlocks().
-ImageGrid ChooseImageGrid(const std::vector<const Block*>& blocks, double mostCells, Communicator& ranks);
+/// Returns the geometry of an image around all visible cells. The cells of the image have the size of the
+/// cells of the finest level for which at most `maxCells` cells suffice. If the cells of the coarsest level
+/// are too many, the cells of the image are several times as wide. `blocks`: see SolidBlocks(). Collective:
+/// every rank of the communicator calls it.
+ImageGrid ChooseImageGrid(const std::vector<const Block*>& blocks, double maxCells, Communicator& ranks);
 
 /// The cells, or points, First .. Last of an image along one axis.
 struct ImageAxis
@@ -31,34 +32,36 @@ struct ImageAxis
   int First, Last;
 };
 
-/// The cells of a block that overlap each cell of an image along an axis.
+/// The cells of a block that overlap each cell of an image, along one axis.
 struct AxisOverlaps
 {
   struct Overlap
   {
     int Cell;
-    double Part;  ///< overlapped fraction of the image's cell
+    double Fraction;  ///< fraction of the image's cell that Cell overlaps
   };
 
+  /// Finds the overlaps. `nodes`: positions of the `cells` + 1 nodes of the block along the axis.
   AxisOverlaps(const double* nodes, int cells, const ImageAxis& image);
 
-  int First = 0, Last = -1;  ///< range of the image's cells that meet the block
-  std::vector<int> Begin;    ///< index in List of the first overlap of each of these cells, then List's size
+  int First = 0, Last = -1;  ///< the cells of the image that overlap the block
+  std::vector<int> Begin;    ///< by these cells: index in List of the first overlap; then the size of List
   std::vector<Overlap> List;
 };
 
-/// The positions of an image's points along an axis, relative to the points of a block.
+/// The positions of an image's points relative to the points of a block, along one axis.
 struct AxisSamples
 {
   struct Sample
   {
-    int Point;
-    double Beyond;  ///< fraction of the way from Point to the next one
+    int Point;        ///< the last point of the block before the position
+    double Fraction;  ///< position between Point (0) and the next point of the block (1)
   };
 
+  /// Finds the samples. `nodes`: positions of the `points` points of the block along the axis.
   AxisSamples(const double* nodes, int points, const ImageAxis& image);
 
-  int First = 0, Last = -1;  ///< range of the image's points within the block
+  int First = 0, Last = -1;  ///< the points of the image within the block
   std::vector<Sample> List;
 };
 
@@ -68,23 +71,24 @@ class vtkImageData;
 
 namespace patchio::filters {
 
-/// The image that FillImage() makes.
+/// The parameters of FillImage().
 struct ImageRequest
 {
   ImageGrid Grid;
-  Box Cells;                                         ///< this rank's cells of the grid; may be empty
-  std::vector<std::string> CellArrays, PointArrays;  ///< FillImage() skips arrays that some block lacks
+  Box Cells;  ///< cells of Grid that this rank fills; may be empty
+  /// Names of arrays; FillImage() skips arrays that a block lacks.
+  std::vector<std::string> CellArrays, PointArrays;
 
-  /// Receives, on the calling thread, the fraction of the work that is done. Returns false to stop the work.
+  /// Called on the calling thread with the fraction of the work that is done. Returns false to stop the work.
   std::function<bool(double)> Progress = [](double) { return true; };
 };
 
-/// Collective: makes this rank's part of the image. A cell gets the mean, by volume, of the visible cells
-/// that overlap it. A point gets values interpolated in the finest visible cell around it. NaN values are
-/// ignored. vtkGhostType hides cells and points without visible data. These cells and points hold the lowest
-/// value of the array, because the colours of a volume blend into those of neighbouring cells. Values are
-/// double, or float if the data are. The image is empty if Progress returned false. blocks: see
-/// SolidBlocks().
+/// Fills `image` with this rank's part of the image. The value of a cell is the mean, by volume, of the
+/// visible cells that overlap the cell. The value of a point is interpolated in the finest visible cell
+/// around the point. NaN values are ignored. Cells and points without visible data are hidden by vtkGhostType
+/// and have the lowest value of the array, because volume rendering blends the colours of neighbouring cells.
+/// Values are float if the data are float, otherwise double. If Progress returns false, the image is empty.
+/// `blocks`: see SolidBlocks(). Collective: every rank of the communicator calls it.
 void FillImage(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image);
 

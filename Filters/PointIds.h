@@ -1,4 +1,4 @@
-// The ids of new points, by keys of their places.
+// The ids of new points, by keys such as the numbers of their edges.
 #ifndef Filters_PointIds_h
 #define Filters_PointIds_h
 
@@ -8,11 +8,12 @@
 
 namespace patchio::filters {
 
-/// A hash table from keys to ids, in one piece of memory.
+/// A hash table from keys to ids with open addressing.
 class PointIds
 {
 public:
-  /// Returns the id of `key`. The id of a new key is -1, and the caller must set this id to 0 or more.
+  /// Returns a reference to the id of `key`, valid until the next call. The id of a new key is -1; the caller
+  /// must then set the id to 0 or more.
   int& operator[](long long key)
   {
     if (2 * this->Count >= this->Slots.size()) {
@@ -27,14 +28,15 @@ public:
   }
 
 private:
-  static constexpr std::size_t Small = 256;
+  static constexpr std::size_t InitialSlots = 256;
 
   struct Slot
   {
     long long Key;
-    int Id = -1;  ///< -1: empty
+    int Id = -1;  ///< -1: the slot is empty
   };
 
+  /// Returns the slot of `key`, or the empty slot for a new key.
   Slot& Find(long long key)
   {
     const std::size_t mask = this->Slots.size() - 1;
@@ -48,7 +50,7 @@ private:
 
   void Grow()
   {
-    std::vector<Slot> before(this->Slots.empty() ? Small : 4 * this->Slots.size());
+    std::vector<Slot> before(this->Slots.empty() ? InitialSlots : 4 * this->Slots.size());
     before.swap(this->Slots);
     for (const Slot& slot : before) {
       if (slot.Id >= 0) {
@@ -57,8 +59,8 @@ private:
     }
   }
 
-  std::vector<Slot> Slots;  ///< the number of slots is a power of two
-  std::size_t Count = 0;
+  std::vector<Slot> Slots;  ///< the size is a power of two
+  std::size_t Count = 0;    ///< number of keys
 };
 
 }  // namespace patchio::filters

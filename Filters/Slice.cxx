@@ -1,9 +1,9 @@
 #include "Filters/Slice.h"
 
 #include "Base/Communicator.h"
+#include "Filters/BlockPart.h"
 #include "Filters/CellTables.h"
 #include "Filters/DataOfParts.h"
-#include "Filters/Part.h"
 #include "Filters/PointIds.h"
 #include "Filters/Surface.h"
 
@@ -23,16 +23,17 @@ namespace patchio::filters {
 
 namespace {
 
-/// A plane perpendicular to one of the axes. Each cell in one layer of a block gives one polygon.
+/// A plane perpendicular to an axis. The plane cuts one layer of a block, and each cell of the layer gives
+/// one polygon.
 ///
-/// A plane on faces between cells shows the cells above it, towards greater positions, and cells below it
-/// only where no visible cell lies above. So each place is shown once, also at the end of the domain and
-/// where levels meet.
+/// A plane on the faces between cells shows the cells above the plane, towards greater positions. The plane
+/// shows cells below the plane only where no visible cell lies above. So the slice covers each point of the
+/// plane once, also at the end of the domain and where levels meet.
 struct AlignedPlane
 {
   int Axis;
   double Position;
-  bool Reversed;  ///< the normal points towards smaller positions
+  bool Reversed;  ///< true: the normal points towards smaller positions
 };
 
 /// The cut of a block by an aligned plane.
@@ -40,64 +41,69 @@ struct AlignedCut
 {
   AlignedCut(const Block& block, const AlignedPlane& plane);
 
-  const Block* Of;
+  const Block* SourceBlock;
   AlignedPlane Plane;
-  int Inner, Outer;     ///< the axes of a layer; cells along Inner are nearer in memory
-  int Layer = -1;       ///< layer of cells above the plane, or around it; -1: none
-  int Face = -1;        ///< the layer of points that the plane lies on; -1: none
-  int LayerBelow = -1;  ///< layer of cells below Face; -1: none
-  /// For each cell of LayerBelow: whether the cell is shown, because no visible cell lies above. Empty: no
-  /// cell is shown.
-  std::vector<char> Below;
+  int Inner, Outer;     ///< the axes of a layer; the inner axis runs faster in memory
+  int Layer = -1;       ///< layer of cells above the plane, or that contains the plane; -1: no layer
+  int Face = -1;        ///< layer of points that the plane lies on; -1: no layer
+  int LayerBelow = -1;  ///< layer of cells below Face; -1: no layer
+  /// By cell of LayerBelow: 1 if the slice shows the cell, because no visible cell lies above. Empty: the
+  /// slice shows no cell.
+  std::vector<char> ShownBelow;
 
+  /// Returns whether the plane meets the block.
   bool Meets() const { return this->Layer >= 0 || this->LayerBelow >= 0; }
-  int RowCount() const { return this->Of->Cells(this->Outer); }
-  /// Returns the number in the block of a cell, or of a point, of a layer.
+  /// Returns the number of rows of cells in a layer.
+  int RowCount() const { return this->SourceBlock->Cells(this->Outer); }
+  /// Returns the number, in the block, of a cell (CellAt()) or of a point (PointAt()) of a layer.
   long long CellAt(int layer, int inner, int outer) const
   {
-    return this->Of->CellAt(this->IndexAt(layer, inner, outer));
+    return this->SourceBlock->CellAt(this->IndexAt(layer, inner, outer));
   }
   long long PointAt(int layer, int inner, int outer) const
   {
-    return this->Of->PointAt(this->IndexAt(layer, inner, outer));
+    return this->SourceBlock->PointAt(this->IndexAt(layer, inner, outer));
   }
 
-  /// Sets Below, regardless of other blocks. Returns false if no cell of LayerBelow is shown.
-  bool FindBelow();
-  /// Adds the cells of these rows to the part.
-  void CutRows(const Rows& rows, bool triangles, Part& part) const;
+  /// Sets ShownBelow without regard to other blocks. Returns false if the slice shows no cell of LayerBelow.
+  bool SetShownBelow();
+  /// Adds the polygons of the cells in `rows` to `part`.
+  void CutRows(const Rows& rows, bool triangles, BlockPart& part) const;
 
 private:
-  /// A row of the two layers: the numbers of its first cells, and the step from one cell to the next.
+  /// A row of both layers: the number of its first cell in each layer, and the difference between the numbers
+  /// of neighbouring cells.
   struct Row
   {
     long long Above, Below, Step;
-    const char* IsBelowShown;  ///< null: no cell of LayerBelow is shown
+    const char* IsBelowShown;  ///< see ShownBelow; null: the slice shows no cell of LayerBelow
   };
 
+  /// Returns the indices in the block of a cell, or of a point, of a layer.
   Int3 IndexAt(int layer, int inner, int outer) const;
-  /// Returns the number of the cell that is shown at index `inner` of the row; -1: no cell.
+  /// Returns the number of the cell that the slice shows at index `inner` of the row; -1: no cell.
   long long ShownCell(int inner, const Row& row) const;
 };
 
-/// Positions count as equal if they are closer than this many widths of a cell, because positions of
-/// different levels differ in their last bits.
-constexpr double NearInCells = 1e-10;
+/// Positions count as equal if their distance is less than this number of cell widths, because the same
+/// positions of different levels differ in their last bits.
+constexpr double PositionTolerance = 1e-10;
 
+/// Returns whether two positions count as equal. `width`: width of a cell.
 bool IsNear(double a, double b, double width)
 {
-  return std::abs(a - b) <= NearInCells * width + 4 * std::numeric_limits<double>::epsilon() *
-                                                      std::max(std::abs(a), std::abs(b));
+  return std::abs(a - b) <= PositionTolerance * width + 4 * std::numeric_limits<double>::epsilon() *
+                                                            std::max(std::abs(a), std::abs(b));
 }
 
 }  // namespace
 
 AlignedCut::AlignedCut(const Block& block, const AlignedPlane& plane)
-    : Of(&block), Plane(plane), Inner(plane.Axis == 0 ? 1 : 0), Outer(plane.Axis == 2 ? 1 : 2)
+    : SourceBlock(&block), Plane(plane), Inner(plane.Axis == 0 ? 1 : 0), Outer(plane.Axis == 2 ? 1 : 2)
 {
   const int points = block.Points[plane.Axis];
   if (points == 1) {
-    return;  // a flat block has no cells that a plane along it could cut
+    return;  // a block that is flat along the axis has no layer of cells
   }
   const double* const first = block.PositionsOf(plane.Axis);
   const double* const above = std::upper_bound(first, first + points, plane.Position);
@@ -125,24 +131,24 @@ Int3 AlignedCut::IndexAt(int layer, int inner, int outer) const
   return at;
 }
 
-bool AlignedCut::FindBelow()
+bool AlignedCut::SetShownBelow()
 {
   if (this->LayerBelow < 0) {
     return false;
   }
-  const int inner = this->Of->Cells(this->Inner);
-  this->Below.assign(static_cast<std::size_t>(inner) * this->RowCount(), 0);
+  const int inner = this->SourceBlock->Cells(this->Inner);
+  this->ShownBelow.assign(static_cast<std::size_t>(inner) * this->RowCount(), 0);
   bool any = false;
-  auto below = this->Below.begin();
+  auto below = this->ShownBelow.begin();
   for (int o = 0; o < this->RowCount(); ++o) {
     for (int i = 0; i < inner; ++i, ++below) {
-      *below = this->Of->IsVisible(this->CellAt(this->LayerBelow, i, o)) &&
-               (this->Layer < 0 || !this->Of->IsVisible(this->CellAt(this->Layer, i, o)));
+      *below = this->SourceBlock->IsVisible(this->CellAt(this->LayerBelow, i, o)) &&
+               (this->Layer < 0 || !this->SourceBlock->IsVisible(this->CellAt(this->Layer, i, o)));
       any = any || *below;
     }
   }
   if (!any) {
-    this->Below.clear();
+    this->ShownBelow.clear();
   }
   return any;
 }
@@ -150,7 +156,7 @@ bool AlignedCut::FindBelow()
 long long AlignedCut::ShownCell(int inner, const Row& row) const
 {
   const long long above = row.Above + inner * row.Step;
-  if (this->Layer >= 0 && this->Of->IsVisible(above)) {
+  if (this->Layer >= 0 && this->SourceBlock->IsVisible(above)) {
     return above;
   }
   return row.IsBelowShown && row.IsBelowShown[inner] ? row.Below + inner * row.Step : -1;
@@ -158,72 +164,79 @@ long long AlignedCut::ShownCell(int inner, const Row& row) const
 
 namespace {
 
-/// Makes the points of a plane, row by row.
+/// Makes the points on a plane, row by row.
 class PlanePoints
 {
 public:
-  PlanePoints(const AlignedCut& cut, const Rows& rows, Part& part)
-      : Cut(cut), Which(rows), Made(part), Block(*cut.Of), Count(Block.Points[cut.Inner])
+  PlanePoints(const AlignedCut& cut, const Rows& rows, BlockPart& part)
+      : Cut(cut), Range(rows), Output(part), Block(*cut.SourceBlock), Count(Block.Points[cut.Inner])
   {
     const double* const along = this->Block.PositionsOf(cut.Plane.Axis);
-    this->From = cut.Face >= 0 ? cut.Face : cut.Layer;
-    this->To = cut.Face >= 0 ? cut.Face : cut.Layer + 1;
-    this->T = cut.Face >= 0
-                  ? 0.0
-                  : (cut.Plane.Position - along[this->From]) / (along[this->To] - along[this->From]);
-    this->Near.assign(this->Count, -1);
-    this->Far.assign(this->Count, -1);
+    this->LowerLayer = cut.Face >= 0 ? cut.Face : cut.Layer;
+    this->UpperLayer = cut.Face >= 0 ? cut.Face : cut.Layer + 1;
+    this->T = cut.Face >= 0 ? 0.0
+                            : (cut.Plane.Position - along[this->LowerLayer]) /
+                                  (along[this->UpperLayer] - along[this->LowerLayer]);
+    this->NearPoints.assign(this->Count, -1);
+    this->FarPoints.assign(this->Count, -1);
   }
 
+  /// Moves to the next row: its near side is the far side of the current row.
   void NextRow()
   {
-    this->Near.swap(this->Far);
-    std::fill(this->Far.begin(), this->Far.end(), -1);
+    this->NearPoints.swap(this->FarPoints);
+    std::fill(this->FarPoints.begin(), this->FarPoints.end(), -1);
   }
 
-  int Get(int inner, int outer, bool far)
+  /// Returns the number of a point at the near or the far side of row `outer`. Adds a new point.
+  int PointAt(int inner, int outer, bool far)
   {
-    int& id = (far ? this->Far : this->Near)[inner];
-    return id >= 0 ? id : id = this->Make(inner, outer + far);
+    int& id = (far ? this->FarPoints : this->NearPoints)[inner];
+    return id >= 0 ? id : id = this->AddPoint(inner, outer + far);
   }
 
 private:
-  int Make(int inner, int outer)
+  int AddPoint(int inner, int outer)
   {
     std::array<double, 3> position;
     position[this->Cut.Plane.Axis] = this->Cut.Plane.Position;
     position[this->Cut.Inner] = this->Block.PositionsOf(this->Cut.Inner)[inner];
     position[this->Cut.Outer] = this->Block.PositionsOf(this->Cut.Outer)[outer];
-    return this->Made.AddPoint(
-        {this->Cut.PointAt(this->From, inner, outer), this->Cut.PointAt(this->To, inner, outer), this->T},
-        position, this->Which.AreShared(outer));
+    return this->Output.AddPoint({this->Cut.PointAt(this->LowerLayer, inner, outer),
+                                     this->Cut.PointAt(this->UpperLayer, inner, outer), this->T},
+        position, this->Range.AreShared(outer));
   }
 
   const AlignedCut& Cut;
-  const Rows Which;
-  Part& Made;
+  const Rows Range;
+  BlockPart& Output;
   const patchio::filters::Block& Block;
   const int Count;
-  int From, To;
+  /// Layers of points below and above the plane; equal if the plane lies on a layer.
+  int LowerLayer, UpperLayer;
   double T;
-  std::vector<int> Near, Far;  ///< points of the row's two sides; -1: not made yet
+  /// Numbers of the points at both sides of the current row; -1: no point yet.
+  std::vector<int> NearPoints, FarPoints;
 };
 
 }  // namespace
 
-void AlignedCut::CutRows(const Rows& rows, bool triangles, Part& part) const
+void AlignedCut::CutRows(const Rows& rows, bool triangles, BlockPart& part) const
 {
-  part.Reserve(static_cast<std::size_t>(rows.End - rows.Begin) * this->Of->Cells(this->Inner), triangles);
+  part.Reserve(
+      static_cast<std::size_t>(rows.End - rows.Begin) * this->SourceBlock->Cells(this->Inner), triangles);
   PlanePoints points(*this, rows, part);
-  const bool wide = this->Of->Points[this->Inner] > 1;
-  const bool high = this->Of->Points[this->Outer] > 1;
-  // The axes Inner, Outer and the plane's axis are right-handed for planes across x and z, but not across y.
+  const bool wide = this->SourceBlock->Points[this->Inner] > 1;
+  const bool high = this->SourceBlock->Points[this->Outer] > 1;
+  // Inner, Outer and the axis of the plane are right-handed for planes perpendicular to x and z, but not to
+  // y.
   const bool turns = (this->Plane.Axis == 1) == this->Plane.Reversed;
-  const int width = this->Of->Cells(this->Inner);
+  const int width = this->SourceBlock->Cells(this->Inner);
   for (int outer = rows.Begin; outer < rows.End; ++outer, points.NextRow()) {
     const Row row{this->CellAt(this->Layer, 0, outer), this->CellAt(this->LayerBelow, 0, outer),
         this->CellAt(0, 1, 0),
-        this->Below.empty() ? nullptr : this->Below.data() + static_cast<std::size_t>(outer) * width};
+        this->ShownBelow.empty() ? nullptr
+                                 : this->ShownBelow.data() + static_cast<std::size_t>(outer) * width};
     for (int inner = 0; inner < width; ++inner) {
       const long long cell = this->ShownCell(inner, row);
       if (cell < 0) {
@@ -231,15 +244,15 @@ void AlignedCut::CutRows(const Rows& rows, bool triangles, Part& part) const
       }
       int corners[4];
       int count = 0;
-      corners[count++] = points.Get(inner, outer, false);
+      corners[count++] = points.PointAt(inner, outer, false);
       if (wide) {
-        corners[count++] = points.Get(inner + 1, outer, false);
+        corners[count++] = points.PointAt(inner + 1, outer, false);
       }
       if (wide && high) {
-        corners[count++] = points.Get(inner + 1, outer, true);
+        corners[count++] = points.PointAt(inner + 1, outer, true);
       }
       if (high) {
-        corners[count++] = points.Get(inner, outer, true);
+        corners[count++] = points.PointAt(inner, outer, true);
       }
       if (!turns) {
         std::reverse(corners, corners + count);
@@ -251,38 +264,44 @@ void AlignedCut::CutRows(const Rows& rows, bool triangles, Part& part) const
 
 namespace {
 
-/// The visible cells of all ranks above a plane.
+/// The visible cells above a plane on all ranks.
 class Coverage
 {
 public:
-  /// Returns the runs of visible cells above the plane, as numbers that ranks can exchange.
+  /// Returns the runs of visible cells above the plane as numbers (NumbersOfRun for each run), which ranks
+  /// can exchange.
   static std::vector<double> RunsOf(const std::vector<AlignedCut>& cuts);
 
-  /// runs: the results of RunsOf() of all ranks, one after another.
+  /// Makes the coverage from `runs`, the results of RunsOf() on all ranks, one after another.
   explicit Coverage(const std::vector<double>& runs);
 
-  /// Removes from cut.Below the cells whose middle a run covers.
+  /// Removes from cut.ShownBelow the cells whose centre a run covers.
   void RemoveCovered(AlignedCut& cut) const;
 
 private:
+  /// Consecutive visible cells of a row.
   struct Run
   {
-    double Kind;  ///< bit set of the axes (Inner, Outer) with a length, because a line does not cover an area
-    std::array<double, 2> Inner, Outer;
+    double Axes;  ///< bit set: 1 if the block has cells along Inner, 2 along Outer; a line does not cover an
+                  ///< area
+    std::array<double, 2> Inner, Outer;  ///< lower and upper position
   };
 
-  static int KindOf(const AlignedCut& cut);
-  void FindRuns(double kind, double outer, std::vector<const Run*>& found) const;
+  /// Returns Run::Axes of the runs of a cut.
+  static int AxesOf(const AlignedCut& cut);
+  /// Sets `found` to the runs with these axes that cover the position `outer` along the outer axis.
+  void FindRuns(double axes, double outer, std::vector<const Run*>& found) const;
 
   std::vector<Run> Runs;
-  /// The indices of the runs in each of many equal strips along the outer axis.
+  /// Indices of the runs in each of many equal intervals along the outer axis.
   std::vector<std::vector<int>> Bins;
-  double First = 0, BinsPerLength = 0;
+  double First = 0, BinsPerLength = 0;  ///< lower end of the first interval; intervals per unit of length
 };
 
 constexpr int NumbersOfRun = 5;
-constexpr std::size_t MostBins = 100000;
+constexpr std::size_t MaxBins = 100000;
 
+/// Returns the lower and the upper position of the cells `begin` .. `end` - 1 along an axis.
 std::array<double, 2> EndsOf(const Block& block, int axis, int begin, int end)
 {
   const double* const positions = block.PositionsOf(axis);
@@ -290,24 +309,25 @@ std::array<double, 2> EndsOf(const Block& block, int axis, int begin, int end)
   return {positions[std::min(begin, last)], positions[std::min(end, last)]};
 }
 
-double MiddleOf(const Block& block, int axis, int cell)
+/// Returns the position of the centre of a cell along an axis.
+double CellMiddle(const Block& block, int axis, int cell)
 {
   const std::array<double, 2> ends = EndsOf(block, axis, cell, cell + 1);
   return 0.5 * (ends[0] + ends[1]);
 }
 
-int Coverage::KindOf(const AlignedCut& cut)
+int Coverage::AxesOf(const AlignedCut& cut)
 {
-  return (cut.Of->Points[cut.Inner] > 1 ? 1 : 0) + (cut.Of->Points[cut.Outer] > 1 ? 2 : 0);
+  return (cut.SourceBlock->Points[cut.Inner] > 1 ? 1 : 0) + (cut.SourceBlock->Points[cut.Outer] > 1 ? 2 : 0);
 }
 
 std::vector<double> Coverage::RunsOf(const std::vector<AlignedCut>& cuts)
 {
   std::vector<double> runs;
   for (const AlignedCut& cut : cuts) {
-    const int inner = cut.Of->Cells(cut.Inner);
+    const int inner = cut.SourceBlock->Cells(cut.Inner);
     for (int o = 0; cut.Layer >= 0 && o < cut.RowCount(); ++o) {
-      const auto isVisible = [&](int i) { return cut.Of->IsVisible(cut.CellAt(cut.Layer, i, o)); };
+      const auto isVisible = [&](int i) { return cut.SourceBlock->IsVisible(cut.CellAt(cut.Layer, i, o)); };
       for (int begin = 0; begin < inner; ++begin) {
         if (!isVisible(begin)) {
           continue;
@@ -316,9 +336,9 @@ std::vector<double> Coverage::RunsOf(const std::vector<AlignedCut>& cuts)
         while (end < inner && isVisible(end)) {
           ++end;
         }
-        const std::array<double, 2> along = EndsOf(*cut.Of, cut.Inner, begin, end);
-        const std::array<double, 2> across = EndsOf(*cut.Of, cut.Outer, o, o + 1);
-        runs.insert(runs.end(), {static_cast<double>(KindOf(cut)), along[0], along[1], across[0], across[1]});
+        const std::array<double, 2> along = EndsOf(*cut.SourceBlock, cut.Inner, begin, end);
+        const std::array<double, 2> across = EndsOf(*cut.SourceBlock, cut.Outer, o, o + 1);
+        runs.insert(runs.end(), {static_cast<double>(AxesOf(cut)), along[0], along[1], across[0], across[1]});
         begin = end;
       }
     }
@@ -338,7 +358,7 @@ Coverage::Coverage(const std::vector<double>& runs)
     this->First = std::min(this->First, runs[r + 3]);
     last = std::max(last, runs[r + 4]);
   }
-  this->Bins.resize(std::min(this->Runs.size(), MostBins));
+  this->Bins.resize(std::min(this->Runs.size(), MaxBins));
   this->BinsPerLength =
       last > this->First ? static_cast<double>(this->Bins.size()) / (last - this->First) : 0;
   const auto bin = [this](double outer) {
@@ -352,16 +372,16 @@ Coverage::Coverage(const std::vector<double>& runs)
   }
 }
 
-void Coverage::FindRuns(double kind, double outer, std::vector<const Run*>& found) const
+void Coverage::FindRuns(double axes, double outer, std::vector<const Run*>& found) const
 {
   found.clear();
-  const double place = (outer - this->First) * this->BinsPerLength;
-  if (this->Bins.empty() || !(place >= 0)) {
+  const double bin = (outer - this->First) * this->BinsPerLength;
+  if (this->Bins.empty() || !(bin >= 0)) {
     return;
   }
-  for (const int r : this->Bins[std::min(static_cast<std::size_t>(place), this->Bins.size() - 1)]) {
+  for (const int r : this->Bins[std::min(static_cast<std::size_t>(bin), this->Bins.size() - 1)]) {
     const Run& run = this->Runs[static_cast<std::size_t>(r)];
-    if (run.Kind == kind && run.Outer[0] <= outer && outer <= run.Outer[1]) {
+    if (run.Axes == axes && run.Outer[0] <= outer && outer <= run.Outer[1]) {
       found.push_back(&run);
     }
   }
@@ -370,13 +390,13 @@ void Coverage::FindRuns(double kind, double outer, std::vector<const Run*>& foun
 void Coverage::RemoveCovered(AlignedCut& cut) const
 {
   std::vector<const Run*> found;
-  auto below = cut.Below.begin();
-  const int inner = cut.Of->Cells(cut.Inner);
-  for (int o = 0; !cut.Below.empty() && o < cut.RowCount(); ++o) {
-    this->FindRuns(KindOf(cut), MiddleOf(*cut.Of, cut.Outer, o), found);
+  auto below = cut.ShownBelow.begin();
+  const int inner = cut.SourceBlock->Cells(cut.Inner);
+  for (int o = 0; !cut.ShownBelow.empty() && o < cut.RowCount(); ++o) {
+    this->FindRuns(AxesOf(cut), CellMiddle(*cut.SourceBlock, cut.Outer, o), found);
     for (int i = 0; i < inner; ++i, ++below) {
       if (*below) {
-        const double middle = MiddleOf(*cut.Of, cut.Inner, i);
+        const double middle = CellMiddle(*cut.SourceBlock, cut.Inner, i);
         *below = std::none_of(found.begin(), found.end(),
             [middle](const Run* run) { return run->Inner[0] <= middle && middle <= run->Inner[1]; });
       }
@@ -384,28 +404,29 @@ void Coverage::RemoveCovered(AlignedCut& cut) const
   }
 }
 
-/// A crossing closer to a corner than this fraction of the edge counts as the corner, so that rounding makes
-/// no slivers.
-constexpr double NearInEdges = 1e-12;
+/// A crossing whose distance from a corner is less than this fraction of the edge counts as the corner, so
+/// that rounding errors make no slivers.
+constexpr double CrossingTolerance = 1e-12;
 
-/// A point between two points of the block, or at one of them, that PointAt() makes.
+/// A point of the slice between the points with the indices A and B of the block. If T is 0, the point is A.
 struct Crossing
 {
   Int3 A, B;
   double T;
-  long long Key;
+  long long Key;  ///< see PointIds
 };
 
+/// Cuts the cells in layers along z where a field is 0. Field: PlaneField or SampledField.
 template <typename Field>
 class LayerCutter
 {
 public:
-  LayerCutter(const Field& field, const Rows& layers, bool triangles, Part& part)
-      : From(*part.From),
+  LayerCutter(const Field& field, const Rows& layers, bool triangles, BlockPart& part)
+      : SourceBlock(*part.SourceBlock),
         Values(field),
         Layers(layers),
         Triangles(triangles),
-        Made(part),
+        Output(part),
         Shape(part.Shape),
         Cases(MarchingTables(this->Shape.Axes))
   {
@@ -417,11 +438,11 @@ public:
       if (!this->Values.Meets(k, k + 1)) {
         continue;
       }
-      for (int j = 0; j < this->From.Cells(1); ++j) {
-        const auto [first, last] = this->Values.Row(j, k);
-        const long long row = this->From.CellAt({0, j, k});
+      for (int j = 0; j < this->SourceBlock.Cells(1); ++j) {
+        const auto [first, last] = this->Values.CellsOfRow(j, k);
+        const long long row = this->SourceBlock.CellAt({0, j, k});
         for (int i = first; i < last; ++i) {
-          if (this->From.IsVisible(row + i)) {
+          if (this->SourceBlock.IsVisible(row + i)) {
             this->CutCell({i, j, k}, row + i);
           }
         }
@@ -430,6 +451,7 @@ public:
   }
 
 private:
+  /// Returns the indices of a corner of a cell.
   Int3 CornerAt(const Int3& cell, int corner) const
   {
     const Int3& step = this->Shape.Corners[corner];
@@ -442,7 +464,7 @@ private:
     unsigned positive = 0;
     for (int c = 0; c < 1 << this->Shape.Axes; ++c) {
       const Int3 at = this->CornerAt(cell, c);
-      values[c] = this->Values.At(at[0], at[1], at[2]);
+      values[c] = this->Values.ValueAt(at[0], at[1], at[2]);
       if (!std::isfinite(values[c])) {
         return;
       }
@@ -453,6 +475,8 @@ private:
     }
   }
 
+  /// Adds a polygon of a cell, without points that are equal to the point before. `values`: field values at
+  /// the corners of the cell. `number`: number of the cell.
   void AddPolygon(const Int3& cell, const CellPolygon& polygon, const double* values, long long number)
   {
     Crossing crossings[12];
@@ -472,63 +496,65 @@ private:
     int points[12];
     std::transform(
         crossings, crossings + count, points, [this](const Crossing& at) { return this->PointAt(at); });
-    this->Made.AddPolygon(points, count, this->Triangles, number);
+    this->Output.AddPolygon(points, count, this->Triangles, number);
   }
 
-  /// Returns where the surface crosses an edge. A point of the grid on the surface has the same key on all of
-  /// its edges.
+  /// Returns the point where the surface crosses an edge. A point of the grid on the surface has the same key
+  /// on all edges.
   Crossing CrossingOf(const Int3& cell, const CellPoint& edge, const double* values) const
   {
     const int lower = edge.Lower(), upper = edge.Upper();
     const double a = values[lower], b = values[upper];
-    const bool nearA = std::abs(a) <= NearInEdges * std::abs(b);
-    if (nearA || std::abs(b) <= NearInEdges * std::abs(a)) {
+    const bool nearA = std::abs(a) <= CrossingTolerance * std::abs(b);
+    if (nearA || std::abs(b) <= CrossingTolerance * std::abs(a)) {
       const Int3 at = this->CornerAt(cell, nearA ? lower : upper);
-      return {at, at, 0.0, 4 * this->From.PointAt(at) + 3};
+      return {at, at, 0.0, 4 * this->SourceBlock.PointAt(at) + 3};
     }
     const Int3 at = this->CornerAt(cell, lower);
-    return {at, this->CornerAt(cell, upper), a / (a - b), 4 * this->From.PointAt(at) + edge.Axis};
+    return {at, this->CornerAt(cell, upper), a / (a - b), 4 * this->SourceBlock.PointAt(at) + edge.Axis};
   }
 
+  /// Returns the number of a crossing in the part. Adds a new point.
   int PointAt(const Crossing& at)
   {
     int& id = this->Ids[at.Key];
     if (id >= 0) {
       return id;
     }
-    Position position = this->From.PositionAt(at.A);
-    const Position other = this->From.PositionAt(at.B);
+    Position position = this->SourceBlock.PositionAt(at.A);
+    const Position other = this->SourceBlock.PositionAt(at.B);
     for (int c = 0; c < 3; ++c) {
       position[c] += at.T * (other[c] - position[c]);
     }
     const bool inLayer = at.A[2] == at.B[2];
-    id = this->Made.AddPoint({this->From.PointAt(at.A), this->From.PointAt(at.B), at.T}, position,
-        inLayer && this->Layers.AreShared(at.A[2]));
+    id = this->Output.AddPoint({this->SourceBlock.PointAt(at.A), this->SourceBlock.PointAt(at.B), at.T},
+        position, inLayer && this->Layers.AreShared(at.A[2]));
     return id;
   }
 
-  const Block& From;
+  const Block& SourceBlock;
   const Field& Values;
   const Rows Layers;
   const bool Triangles;
-  Part& Made;
+  BlockPart& Output;
   const CellShape Shape;
   const std::vector<CellCase>& Cases;
   PointIds Ids;
 };
 
-/// Reserves memory for a flat surface through these layers, so that arrays seldom grow.
-void ReserveFlat(const Block& block, int layers, bool triangles, Part& part)
+/// Reserves memory for a flat surface through `layers` layers of a block, so that the arrays of the part
+/// rarely grow.
+void ReserveFlat(const Block& block, int layers, bool triangles, BlockPart& part)
 {
   const auto x = static_cast<std::size_t>(block.Cells(0)), y = static_cast<std::size_t>(block.Cells(1));
   const auto z = static_cast<std::size_t>(layers);
   part.Reserve(std::max({x * y, x * z, y * z}), triangles);
 }
 
-/// Cuts the cells of the part's block in some layers along z, and adds the polygons to the part.
-void CutLayers(const Surface& surface, const Rows& layers, bool triangles, Part& part)
+/// Cuts the cells of the part's block in `layers` along z by a surface, and adds the polygons to `part`.
+void CutLayers(const Surface& surface, const Rows& layers, bool triangles, BlockPart& part)
 {
-  const Block& block = *part.From;
+  const Block& block = *part.SourceBlock;
   if (surface.IsPlane() && block.Form != BlockForm::Curvilinear) {
     const PlaneField field(block, surface);
     if (field.Meets(layers.Begin, layers.End)) {
@@ -541,25 +567,27 @@ void CutLayers(const Surface& surface, const Rows& layers, bool triangles, Part&
   LayerCutter<SampledField>(field, layers, triangles, part).Cut();
 }
 
-/// Collective: finds the cells below a plane that are shown because no rank has a visible cell above them.
-void FindBelow(std::vector<AlignedCut>& cuts, Communicator& ranks)
+/// Sets AlignedCut::ShownBelow of all cuts by a plane: the cells below the plane where no rank has a visible
+/// cell above. Collective: every rank of the communicator calls it.
+void FindShownBelow(std::vector<AlignedCut>& cuts, Communicator& ranks)
 {
-  const bool here = tbb::parallel_reduce(
+  const bool anyShown = tbb::parallel_reduce(
       tbb::blocked_range<std::size_t>(0, cuts.size()), false,
       [&](const tbb::blocked_range<std::size_t>& range, bool any) {
         for (std::size_t c = range.begin(); c < range.end(); ++c) {
-          any = cuts[c].FindBelow() || any;
+          any = cuts[c].SetShownBelow() || any;
         }
         return any;
       },
       [](bool a, bool b) { return a || b; });
-  if (!AllOf(ranks, !here)) {
+  if (!AllOf(ranks, !anyShown)) {
     const Coverage coverage(GatherValues(ranks, Coverage::RunsOf(cuts)));
     tbb::parallel_for(std::size_t(0), cuts.size(), [&](std::size_t c) { coverage.RemoveCovered(cuts[c]); });
   }
 }
 
-/// Collective: returns the cuts of blocks by a plane perpendicular to an axis. No block may be curvilinear.
+/// Returns the cuts of `blocks`, which are not curvilinear, by a plane perpendicular to an axis. Collective:
+/// every rank of the communicator calls it.
 std::vector<AlignedCut> CutsOf(
     const std::vector<const Block*>& blocks, const Surface& surface, Communicator& ranks)
 {
@@ -573,18 +601,20 @@ std::vector<AlignedCut> CutsOf(
       cuts.push_back(std::move(cut));
     }
   }
-  FindBelow(cuts, ranks);
+  FindShownBelow(cuts, ranks);
   return cuts;
 }
 
 /// The cut of a block by a surface.
 struct Cut
 {
-  const Surface* By;
-  const AlignedCut* Aligned;  ///< null: the surface cuts edges of cells
+  const Surface* CutSurface;
+  const AlignedCut* Aligned;  ///< null: the surface is cut along the edges of cells
 };
 
-std::vector<Part> CutAll(const Blocks& blocks, const SliceRequest& request, Communicator& ranks)
+/// Returns the polygons of all surfaces through all blocks. Collective: every rank of the communicator calls
+/// it.
+std::vector<BlockPart> CutBlocks(const Blocks& blocks, const SliceRequest& request, Communicator& ranks)
 {
   std::vector<const Block*> straight, curved, all;
   for (const Block& block : blocks.List) {
@@ -598,7 +628,7 @@ std::vector<Part> CutAll(const Blocks& blocks, const SliceRequest& request, Comm
     const bool isAligned = surface.AlignedAxis() >= 0;
     if (isAligned) {
       for (const AlignedCut& cut : aligned.emplace_back(CutsOf(straight, surface, ranks))) {
-        tasks.Add(cuts.size(), *cut.Of, cut.RowCount(), cut.Of->Cells(cut.Inner));
+        tasks.Add(cuts.size(), *cut.SourceBlock, cut.RowCount(), cut.SourceBlock->Cells(cut.Inner));
         cuts.push_back({&surface, &cut});
       }
     }
@@ -609,11 +639,11 @@ std::vector<Part> CutAll(const Blocks& blocks, const SliceRequest& request, Comm
       }
     }
   }
-  return tasks.Run([&](std::size_t c, const Rows& rows, Part& part) {
+  return tasks.Run([&](std::size_t c, const Rows& rows, BlockPart& part) {
     if (cuts[c].Aligned) {
       cuts[c].Aligned->CutRows(rows, request.Triangles, part);
     } else {
-      CutLayers(*cuts[c].By, rows, request.Triangles, part);
+      CutLayers(*cuts[c].CutSurface, rows, request.Triangles, part);
     }
   });
 }
@@ -624,14 +654,14 @@ std::vector<vtkSmartPointer<vtkPolyData>> Slice(
     const Blocks& blocks, const SliceRequest& request, Communicator& ranks)
 {
   request.Progress(0.1);
-  std::vector<Part> parts = CutAll(blocks, request, ranks);
-  // No collective call follows, so each rank may stop by itself.
+  std::vector<BlockPart> parts = CutBlocks(blocks, request, ranks);
+  // No collective call follows, so each rank may stop on its own.
   if (!request.Progress(0.6)) {
     parts.clear();
   }
-  std::vector<vtkSmartPointer<vtkPolyData>> pieces = MakePieces(blocks, parts);
+  std::vector<vtkSmartPointer<vtkPolyData>> slices = MakePolyDataOfChildren(blocks, parts);
   request.Progress(1.0);
-  return pieces;
+  return slices;
 }
 
 }  // namespace patchio::filters

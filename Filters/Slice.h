@@ -1,4 +1,4 @@
-// The slice of many blocks by planes, spheres, boxes or cylinders.
+// Slices many blocks by planes, spheres, boxes or cylinders.
 #ifndef Filters_Slice_h
 #define Filters_Slice_h
 
@@ -15,17 +15,19 @@ class vtkPolyData;
 
 namespace patchio::filters {
 
+/// The parameters of Slice().
 struct SliceRequest
 {
   std::vector<Surface> Surfaces;
-  bool Triangles = true;  ///< cuts polygons into triangles
+  bool Triangles = true;  ///< divides the polygons into triangles
 
-  /// Receives, on the calling thread, the fraction of the work that is done. Returns false to stop the work.
+  /// Called on the calling thread with the fraction of the work that is done. Returns false to stop the work.
   std::function<bool(double)> Progress = [](double) { return true; };
 };
 
-/// Collective: returns the poly data of each piece, in the order of Blocks::Pieces; all are empty if Progress
-/// returned false.
+/// Returns the slice of this rank's blocks: a poly data for each child of the input's root, in the order of
+/// Blocks::ChildNames. All poly data are empty if Progress returns false. Collective: every rank of the
+/// communicator calls it.
 std::vector<vtkSmartPointer<vtkPolyData>> Slice(
     const Blocks& blocks, const SliceRequest& request, Communicator& ranks);
 

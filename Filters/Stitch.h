@@ -1,7 +1,7 @@
-// Ids for the points of parts: a point that several parts have gets one id.
+// Ids for the points of parts. A point that several parts have gets one id.
 #pragma once
 
-#include "Filters/Part.h"
+#include "Filters/BlockPart.h"
 
 #include <cstdint>
 #include <functional>
@@ -12,53 +12,58 @@
 
 namespace patchio::filters {
 
-/// A key that is equal in all parts that have a point: the numbers of the ends of the point's edge or, for a
-/// point of a block, its number and NoPoint. One end is not enough, because edges of several levels may begin
-/// at one point.
+/// A key of a point, equal in all parts that have the point: the numbers of both ends of the point's edge or,
+/// for a point of a block, the number of the point and NoPoint. Both ends are needed, because edges of
+/// several levels may begin at one point.
 using PointKey = std::pair<std::uint64_t, std::uint64_t>;
 constexpr std::uint64_t NoPoint = std::numeric_limits<std::uint64_t>::max();
 
-/// A point that other parts may have, too.
+/// A point that several parts may have.
 struct SharedPoint
 {
   PointKey Key;
-  int Part, Point;  ///< number of the part, and of the point in the part
+  int PartIndex, Point;  ///< index of the part, and number of the point in the part
 
   bool operator<(const SharedPoint& other) const
   {
-    return std::tie(this->Key, this->Part, this->Point) < std::tie(other.Key, other.Part, other.Point);
+    return std::tie(this->Key, this->PartIndex, this->Point) <
+           std::tie(other.Key, other.PartIndex, other.Point);
   }
 };
 
 /// The ids of the points of a part.
 struct PointsOfPart
 {
-  /// Ids by the points' numbers in the part. Before Stitch(): Own, or Unused for a point that no cell has.
+  /// The ids by the number of the point in the part. Before Stitch(): Unassigned, or Unused for a point that
+  /// no cell has.
   std::vector<long long> Ids;
-  /// The part's own ids, from First up to End. Points with other ids belong to parts before this one.
+  /// The ids First .. End - 1 belong to this part. Points with lower ids belong to the parts before this
+  /// part.
   long long First = 0, End = 0;
 
-  static constexpr long long Unused = -1, Own = -2;
+  static constexpr long long Unused = -1, Unassigned = -2;
 };
 
-/// Gives the points of all parts ids from `first` on, and returns the end of the ids. A point that several
-/// parts have, or that one part has several times, gets one id, in the part where it occurs first. shared:
-/// the points of each part that other parts may have.
+/// Assigns ids from `first` on to the points of all parts, and returns the id after the last id. A point
+/// that several parts have, or that a part has several times, gets one id, which belongs to the first part
+/// with the point. `shared`: by part, the points that several parts may have.
 long long Stitch(
     const std::vector<std::vector<SharedPoint>>& shared, long long first, std::vector<PointsOfPart>& parts);
 
-/// Returns the global number of a point, which is given by its number in the block of a part. Points with
-/// equal global numbers are the same point, also in different blocks. Thread-safe.
-using NumberOfPoint = std::function<std::uint64_t(const Part&, long long)>;
+/// A function that returns the global number of a point of the block of a part. The second parameter is the
+/// number of the point in the block. Points with equal global numbers are the same point, also in different
+/// blocks. Thread-safe.
+using PointNumbering = std::function<std::uint64_t(const BlockPart&, long long)>;
 
-/// Gives ids to the points of all parts, from 0 on, and returns the end of the ids. Points on edges are the
-/// same point if the ends of their edges are the same.
-long long Stitch(
-    const std::vector<const Part*>& parts, const NumberOfPoint& number, std::vector<PointsOfPart>& points);
+/// Sets `points`, by part, to ids from 0 on, and returns the number of ids. Points on edges are the same
+/// point if the ends of their edges have the same global numbers, see `numberOf`.
+long long Stitch(const std::vector<const BlockPart*>& parts, const PointNumbering& numberOf,
+    std::vector<PointsOfPart>& points);
 
-/// Returns a function that numbers points by their positions: a position has the same number in all blocks.
-/// Points of curvilinear blocks lie at one position if their coordinates are equal to the last bit. The
-/// function knows the points at the rims of the parts' boxes and at the ends of edges with shared points.
-NumberOfPoint NumbersByPosition(const std::vector<const Part*>& parts);
+/// Returns a function that numbers points by their positions, so that a position has the same number in all
+/// blocks. Points of curvilinear blocks have the same position if their coordinates are equal to the last
+/// bit. The function may be called for the points at the rims of the parts' boxes and next to hidden cells,
+/// and for the ends of edges with shared points.
+PointNumbering NumberingByPosition(const std::vector<const BlockPart*>& parts);
 
 }  // namespace patchio::filters

@@ -21,7 +21,7 @@ Position MiddleOf(const std::array<double, 6>& bounds)
   return middle;
 }
 
-bool Surface::TakePlane(vtkImplicitFunction* function, double value)
+bool Surface::SetPlane(vtkImplicitFunction* function, double value)
 {
   auto* const plane = vtkPlane::SafeDownCast(function);
   if (!plane || plane->GetTransform()) {
@@ -40,9 +40,9 @@ bool Surface::TakePlane(vtkImplicitFunction* function, double value)
   return length > 0 && std::isfinite(length);
 }
 
-/// Copies the matrix of the function's transform, because VTK's transforms take a lock for each point.
+/// Copies the matrix of the function's transform, because VTK's transforms lock a mutex for each point.
 /// Returns false if the transform is not linear.
-bool Surface::TakeTransform()
+bool Surface::SetTransform()
 {
   vtkAbstractTransform* const any = this->Function->GetTransform();
   if (!any) {
@@ -65,20 +65,20 @@ bool Surface::TakeTransform()
   return true;
 }
 
-std::optional<Surface> Surface::Make(vtkImplicitFunction* function, double value)
+std::optional<Surface> Surface::FromFunction(vtkImplicitFunction* function, double value)
 {
-  Surface made;
-  made.Function = function;
-  made.Value = value;
+  Surface surface;
+  surface.Function = function;
+  surface.Value = value;
   bool known = function && std::isfinite(value);
-  if (known && !made.TakePlane(function, value)) {
+  if (known && !surface.SetPlane(function, value)) {
     auto* const sphere = vtkSphere::SafeDownCast(function);
     auto* const cylinder = vtkCylinder::SafeDownCast(function);
-    made.Kind = sphere || cylinder ? Shape::Round : Shape::Box;
-    made.Radius = sphere ? sphere->GetRadius() : cylinder ? cylinder->GetRadius() : 0;
-    known = (sphere || cylinder || vtkBox::SafeDownCast(function)) && made.TakeTransform();
+    surface.Type = sphere || cylinder ? Shape::Round : Shape::Box;
+    surface.Radius = sphere ? sphere->GetRadius() : cylinder ? cylinder->GetRadius() : 0;
+    known = (sphere || cylinder || vtkBox::SafeDownCast(function)) && surface.SetTransform();
   }
-  return known && std::isfinite(made.Value) ? std::optional<Surface>(made) : std::nullopt;
+  return known && std::isfinite(surface.Value) ? std::optional<Surface>(surface) : std::nullopt;
 }
 
 int Surface::AlignedAxis() const
@@ -92,7 +92,7 @@ int Surface::AlignedAxis() const
   return -1;
 }
 
-double Surface::At(Position position) const
+double Surface::ValueAt(Position position) const
 {
   if (this->IsPlane()) {
     return ((this->PlaneNormal[2] * position[2] - this->Value) + this->PlaneNormal[1] * position[1]) +
@@ -112,18 +112,18 @@ double Surface::At(Position position) const
 
 bool Surface::MayMeet(const std::array<double, 6>& bounds) const
 {
-  const double value = this->At(MiddleOf(bounds));
+  const double value = this->ValueAt(MiddleOf(bounds));
   const double distance =
       0.5 * std::hypot(bounds[1] - bounds[0], bounds[3] - bounds[2], bounds[5] - bounds[4]);
   const double reach = 1.000001 * distance * this->Stretch;
-  if (this->Kind != Shape::Round) {
+  if (this->Type != Shape::Round) {
     return !(std::abs(value) > reach);
   }
-  // The function is the square of a distance, so compare the distances.
+  // The function is the square of a distance, so the distances are compared.
   const double square = this->Radius * this->Radius;
   const double here = std::sqrt(std::max(value + this->Value + square, 0.0));
-  const double wanted = std::sqrt(std::max(this->Value + square, 0.0));
-  return !(std::abs(here - wanted) > reach);
+  const double onSurface = std::sqrt(std::max(this->Value + square, 0.0));
+  return !(std::abs(here - onSurface) > reach);
 }
 
 PlaneField::PlaneField(const Block& block, const Surface& plane)
@@ -136,7 +136,7 @@ PlaneField::PlaneField(const Block& block, const Surface& plane)
   }
 }
 
-// Rounding keeps the order of sums, so the least and the greatest values are found at the ends of each axis.
+// Rounding preserves the order of sums, so the least and the greatest values lie at the ends of each axis.
 
 bool PlaneField::Meets(int begin, int end) const
 {
@@ -148,12 +148,12 @@ bool PlaneField::Meets(int begin, int end) const
   return (z.first + y.first) + x.first < 0 && (z.second + y.second) + x.second >= 0;
 }
 
-std::pair<int, int> PlaneField::Row(int j, int k) const
+std::pair<int, int> PlaneField::CellsOfRow(int j, int k) const
 {
   const int j2 = std::min<int>(j + 1, static_cast<int>(this->Along[1].size()) - 1);
   const int k2 = std::min<int>(k + 1, static_cast<int>(this->Along[2].size()) - 1);
   const auto [least, greatest] =
-      std::minmax({this->Base(j, k), this->Base(j2, k), this->Base(j, k2), this->Base(j2, k2)});
+      std::minmax({this->RowBase(j, k), this->RowBase(j2, k), this->RowBase(j, k2), this->RowBase(j2, k2)});
   const std::vector<double>& x = this->Along[0];
   const int cells = std::max<int>(static_cast<int>(x.size()) - 1, 1);
   const auto [left, right] = std::minmax({x.front(), x.back()});
@@ -163,8 +163,9 @@ std::pair<int, int> PlaneField::Row(int j, int k) const
   if (x.front() == x.back()) {
     return {0, cells};
   }
-  // The cut lies, if x rises, between the first point with greatest + x >= 0 and the first one with least + x
-  // >= 0; if x falls, between the first ones with least + x < 0 and with greatest + x < 0.
+  // If x rises, the cut lies between the first point with greatest + x >= 0 and the first point with least +
+  // x >= 0. If x falls, the cut lies between the first point with least + x < 0 and the first point with
+  // greatest + x < 0.
   const bool rises = x.front() < x.back();
   const auto firstAbove = [&](double base) {
     return std::partition_point(x.begin(), x.end(), [=](double at) { return (base + at >= 0) != rises; }) -
@@ -182,7 +183,7 @@ SampledField::SampledField(const Block& block, int begin, int end, const Surface
   for (int k = begin; k <= end; ++k) {
     for (int j = 0; j < this->Points[1]; ++j) {
       for (int i = 0; i < this->Points[0]; ++i) {
-        this->Values.push_back(surface.At(block.PositionAt({i, j, k})));
+        this->Values.push_back(surface.ValueAt(block.PositionAt({i, j, k})));
       }
     }
   }

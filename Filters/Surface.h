@@ -16,85 +16,98 @@ namespace patchio::filters {
 
 using Position = std::array<double, 3>;
 
-/// Returns the middle of the box with these bounds.
+/// Returns the centre of the box with these bounds (xmin, xmax, ymin ...).
 Position MiddleOf(const std::array<double, 6>& bounds);
 
+/// A surface on which a function of VTK has a given value.
 class Surface
 {
 public:
-  /// Makes the surface where `function` has the value `value`, which is a distance for planes. Supports
-  /// planes without a transform, and spheres, boxes and cylinders with at most a linear transform. Returns
-  /// nullopt for other functions, and if numbers are not finite. Keeps a pointer to the function.
-  static std::optional<Surface> Make(vtkImplicitFunction* function, double value);
+  /// Returns the surface where `function` has the value `value`; for planes, `value` is a distance. Supports
+  /// planes without a transform, and spheres, boxes and cylinders without a transform or with a linear
+  /// transform. Returns nullopt for other functions, and if `value` or the plane is not finite. Keeps a
+  /// pointer to `function`.
+  static std::optional<Surface> FromFunction(vtkImplicitFunction* function, double value);
 
-  bool IsPlane() const { return this->Kind == Shape::Plane; }
-  /// The normal, of length 1, and the offset of a plane, which has the points x with Normal . x = Offset.
+  bool IsPlane() const { return this->Type == Shape::Plane; }
+  /// Returns the normal, of length 1, or the offset of a plane. The points x of the plane satisfy Normal . x
+  /// = Offset.
   const Position& Normal() const { return this->PlaneNormal; }
   double Offset() const { return this->Value; }
-  /// Returns the axis that a plane's normal is parallel to; -1: none.
+  /// Returns the axis that is parallel to the normal of the plane; -1: no axis, or the surface is not a
+  /// plane.
   int AlignedAxis() const;
 
-  /// Returns the function's value minus that of the surface: for planes, the signed distance from the
-  /// surface.
-  double At(Position position) const;
-  /// Returns false if the surface does not meet the ball around the box with these bounds. May also return
-  /// true for a surface that passes near the ball.
+  /// Returns the value of the function at a position minus the value on the surface. For planes, this
+  /// difference is the signed distance from the plane.
+  double ValueAt(Position position) const;
+  /// Returns false if the surface certainly does not meet the box with these bounds. May return true if the
+  /// surface passes near the box.
   bool MayMeet(const std::array<double, 6>& bounds) const;
 
 private:
   enum class Shape
   {
     Plane,
-    Round,
+    Round,  ///< a sphere or cylinder
     Box
   };
 
-  bool TakePlane(vtkImplicitFunction* function, double value);
-  bool TakeTransform();
+  /// Sets the normal and the offset if `function` is a plane without a transform. Returns false for other
+  /// functions, and if the normal is 0 or not finite.
+  bool SetPlane(vtkImplicitFunction* function, double value);
+  bool SetTransform();
 
-  Shape Kind = Shape::Plane;
+  Shape Type = Shape::Plane;
   vtkImplicitFunction* Function = nullptr;
-  double Value = 0;
-  /// Radius of a sphere or cylinder. VTK's function is the squared distance from its centre or axis minus the
-  /// square of the radius.
+  double Value = 0;  ///< value of Function on the surface; offset of a plane
+  /// Radius of a sphere or cylinder. VTK's function is the squared distance from the centre or axis, minus
+  /// the square of the radius.
   double Radius = 0;
   Position PlaneNormal{0, 0, 0};
-  std::array<Position, 4> Columns;  ///< the transform: images of the axes, then the translation
+  std::array<Position, 4> Columns;  ///< the transform: the images of the axes, then the translation
   bool Transformed = false;
-  double Stretch = 1;  ///< upper bound of the factor by which the transform lengthens distances
+  double Stretch = 1;  ///< upper bound of the factor by which the transform increases distances
 };
 
-/// The signed distance from a plane at the points of a uniform or rectilinear block. Points at equal
-/// positions have equal values in all blocks.
+/// The signed distances of the points of a uniform or rectilinear block from a plane. Points at equal
+/// positions have equal distances in all blocks.
 class PlaneField
 {
 public:
   PlaneField(const Block& block, const Surface& plane);
 
-  /// Returns false if the plane cuts no cell of the layers begin .. end - 1 along z.
+  /// Returns whether the plane may cut a cell in the layers begin .. end - 1 along z.
   bool Meets(int begin, int end) const;
-  /// Returns the cells of a row along x that may be cut: the first one, and the one after the last.
-  std::pair<int, int> Row(int j, int k) const;
-  double At(int i, int j, int k) const { return (this->Along[2][k] + this->Along[1][j]) + this->Along[0][i]; }
+  /// Returns the cells of the row (j, k) along x that the plane may cut: the first cell, and the cell after
+  /// the last one.
+  std::pair<int, int> CellsOfRow(int j, int k) const;
+  /// Returns the distance of the point with these indices.
+  double ValueAt(int i, int j, int k) const
+  {
+    return (this->Along[2][k] + this->Along[1][j]) + this->Along[0][i];
+  }
 
 private:
-  double Base(int j, int k) const { return this->Along[2][k] + this->Along[1][j]; }
+  /// Returns the sum of the contributions of y and z.
+  double RowBase(int j, int k) const { return this->Along[2][k] + this->Along[1][j]; }
 
-  /// The contribution of each axis to the distance, at the points along this axis; that of z includes the
-  /// offset.
+  /// By axis: the contributions of the points' coordinates to the distance. The contributions of z include
+  /// the offset.
   std::array<std::vector<double>, 3> Along;
 };
 
-/// Any function, evaluated at all points of some layers of a block.
+/// The values of any surface (Surface::ValueAt()) at all points in some layers of a block. Has the functions
+/// of PlaneField.
 class SampledField
 {
 public:
-  /// Evaluates the function at the layers of points `begin` to `end`, both included.
+  /// Computes the values in the layers of points `begin` to `end`, which are included.
   SampledField(const Block& block, int begin, int end, const Surface& surface);
 
   bool Meets(int, int) const { return true; }
-  std::pair<int, int> Row(int, int) const { return {0, this->Cells}; }
-  double At(int i, int j, int k) const
+  std::pair<int, int> CellsOfRow(int, int) const { return {0, this->Cells}; }
+  double ValueAt(int i, int j, int k) const
   {
     return this
         ->Values[i + this->Points[0] * (j + static_cast<std::size_t>(this->Points[1]) * (k - this->Begin))];

@@ -10,76 +10,80 @@
 namespace patchio::filters {
 namespace {
 
-/// Sets Found to whether the values of a part's cells, or points, are in the range, row by row.
-struct TestWorker
+/// Sets InRange, by cell or point of the box of a part, to 1 if the value lies in the range, otherwise to 0.
+struct RangeTestWorker
 {
   const ThresholdRequest& Request;
-  const Part& Of;
-  std::vector<char>& Found;
+  const BlockPart& SourcePart;
+  std::vector<char>& InRange;
 
   template <typename Array>
   void operator()(Array* array) const
   {
     const auto values = vtk::DataArrayTupleRange(array);
-    const Int3& counts = this->Request.OfPoints ? this->Of.Points : this->Of.Cells;
+    const Int3& counts = this->Request.IsPointData ? this->SourcePart.Points : this->SourcePart.Cells;
     const int rows = counts[1] * counts[2];
     for (int row = 0; row < rows; ++row) {
       const int begin = row * counts[0];
-      const long long from =
-          this->Request.OfPoints ? this->Of.PointOfBlock(begin) : this->Of.CellOfBlock(begin);
+      const long long from = this->Request.IsPointData ? this->SourcePart.PointOfBlock(begin)
+                                                       : this->SourcePart.CellOfBlock(begin);
       for (int i = 0; i < counts[0]; ++i) {
         const auto value = static_cast<double>(values[from + i][0]);
-        this->Found[begin + i] = value >= this->Request.Lower && value <= this->Request.Upper;
+        this->InRange[begin + i] = value >= this->Request.Lower && value <= this->Request.Upper;
       }
     }
   }
 };
 
-bool IsIn(const ThresholdRequest& request, const Part& part, const std::vector<char>& found, const Int3& cell)
+/// Returns whether a cell lies in the range. `inRange`: see RangeTestWorker::InRange.
+bool IsCellInRange(const ThresholdRequest& request, const BlockPart& part, const std::vector<char>& inRange,
+    const Int3& cell)
 {
-  if (!request.OfPoints) {
-    return found[part.CellNumber(cell)];
+  if (!request.IsPointData) {
+    return inRange[part.CellNumber(cell)];
   }
-  for (int c = 0; c < part.Shape.Count(); ++c) {
+  for (int c = 0; c < part.Shape.CornerCount(); ++c) {
     const Int3& step = part.Shape.Corners[c];
-    const bool one = found[part.PointNumber({cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]})];
-    if (one != request.AllPoints) {
-      return one;
+    const bool isPointInRange =
+        inRange[part.PointNumber({cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]})];
+    if (isPointInRange != request.AllPoints) {
+      return isPointInRange;
     }
   }
   return request.AllPoints;
 }
 
-void TakePart(const ThresholdRequest& request, Part& part)
+/// Adds the selected visible cells to the part.
+void AddCellsInRange(const ThresholdRequest& request, BlockPart& part)
 {
-  vtkDataSet* const grid = part.From->Grid;
+  vtkDataSet* const grid = part.SourceBlock->Grid;
   vtkFieldData* const data =
-      request.OfPoints ? static_cast<vtkFieldData*>(grid->GetPointData()) : grid->GetCellData();
+      request.IsPointData ? static_cast<vtkFieldData*>(grid->GetPointData()) : grid->GetCellData();
   vtkDataArray* const array = data->GetArray(request.Array.c_str());
-  const vtkIdType tuples = request.OfPoints ? grid->GetNumberOfPoints() : grid->GetNumberOfCells();
+  const vtkIdType tuples = request.IsPointData ? grid->GetNumberOfPoints() : grid->GetNumberOfCells();
   if (!array || array->GetNumberOfTuples() < tuples) {
     return;
   }
-  const Int3& counts = request.OfPoints ? part.Points : part.Cells;
-  std::vector<char> found(static_cast<std::size_t>(counts[0]) * counts[1] * counts[2]);
-  const TestWorker worker{request, part, found};
+  const Int3& counts = request.IsPointData ? part.Points : part.Cells;
+  std::vector<char> inRange(static_cast<std::size_t>(counts[0]) * counts[1] * counts[2]);
+  const RangeTestWorker worker{request, part, inRange};
   if (!vtkArrayDispatch::Dispatch::Execute(array, worker)) {
     worker(array);
   }
   part.ForEachCell(true, [&](const Int3& cell) {
-    if (IsIn(request, part, found, cell) != request.Inverted) {
-      part.KeepCell(cell);
+    if (IsCellInRange(request, part, inRange, cell) != request.Inverted) {
+      part.AddCell(cell);
     }
   });
 }
 
 }  // namespace
 
-std::vector<Part> Threshold(
+std::vector<BlockPart> Threshold(
     const Blocks& blocks, const ThresholdRequest& request, const ProgressCallback& progress)
 {
-  return TakeBoxes(
-      blocks, [&](Part& part) { TakePart(request, part); }, progress);
+  return ExtractFromBoxes(
+      blocks, [&](BlockPart& part) { AddCellsInRange(request, part); }, progress);
 }
 
 }  // namespace patchio::filters

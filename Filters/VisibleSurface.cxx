@@ -1,8 +1,8 @@
 #include "Filters/VisibleSurface.h"
 
+#include "Filters/BlockPart.h"
 #include "Filters/CellSet.h"
 #include "Filters/DataOfParts.h"
-#include "Filters/Part.h"
 #include "Filters/PointIds.h"
 
 #include <tbb/parallel_for.h>
@@ -17,15 +17,17 @@
 namespace patchio::filters {
 namespace {
 
+/// Finds the faces of this rank's blocks that visible cells of other blocks cover.
 class CoveredFaces
 {
 public:
-  /// Collective: takes the blocks of all ranks into account. blocks: see SolidBlocks(). This rank's blocks
-  /// must outlive this object.
+  /// Collects the cells of all ranks around `blocks`, the blocks of this rank, which must outlive this
+  /// object. `blocks`: see SolidBlocks(). Collective: every rank of the communicator calls it.
   CoveredFaces(const std::vector<const Block*>& blocks, Communicator& ranks);
 
-  /// Returns whether visible cells lie behind the whole face of blocks[block]. If the cells of different
-  /// levels do not align, no face counts as covered. Thread-safe.
+  /// Returns whether visible cells cover the whole of `face`, a face of the block with the index `block`,
+  /// from the other side. Returns false for all faces if the cells of different levels do not align.
+  /// Thread-safe.
   bool IsCovered(int block, const OuterFace& face) const;
 
 private:
@@ -33,10 +35,12 @@ private:
   const CellLattice Lattice;
 };
 
+/// Returns the cells of this rank's blocks, and copies of the other ranks' cells that touch these blocks.
+/// Collective: every rank of the communicator calls it.
 CellSet CellsOfAllRanks(const std::vector<const Block*>& blocks, Communicator& ranks)
 {
   CellSet cells = MakeCellSet(blocks, ranks);
-  AddCellsOfOthers(cells, false, ranks);
+  AddRemoteCells(cells, false, ranks);
   return cells;
 }
 
@@ -52,9 +56,9 @@ bool CoveredFaces::IsCovered(int block, const OuterFace& face) const
   }
   Box behind;
   for (int axis = 0; axis < 3; ++axis) {
-    const std::vector<int>& places = this->Lattice.AxisOf(block, axis).Places;
-    behind.Lower[axis] = places[face.Cell[axis]];
-    behind.Upper[axis] = places[face.Cell[axis] + 1] - 1;
+    const std::vector<int>& nodeIndices = this->Lattice.AxisOf(block, axis).NodeIndices;
+    behind.Lower[axis] = nodeIndices[face.Cell[axis]];
+    behind.Upper[axis] = nodeIndices[face.Cell[axis] + 1] - 1;
   }
   const int beside = face.Upper ? behind.Upper[face.Axis] + 1 : behind.Lower[face.Axis] - 1;
   behind.Lower[face.Axis] = behind.Upper[face.Axis] = beside;
@@ -72,71 +76,73 @@ bool CoveredFaces::IsCovered(int block, const OuterFace& face) const
   return true;
 }
 
-/// A thread-safe function that returns whether to omit a face.
+/// A thread-safe function that returns whether the surface omits a face.
 using FaceTest = std::function<bool(const OuterFace&)>;
 
-/// The corners of each face as steps from the cell's first point, around the normal that points outwards.
-/// Indexed by axis and end.
+/// The corners of each face as steps from the first corner of the cell, by axis and end (lower, upper),
+/// counter-clockwise as seen from outside.
 constexpr int CornersOfFaces[3][2][4][3] = {
     {{{0, 0, 0}, {0, 0, 1}, {0, 1, 1}, {0, 1, 0}}, {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}, {1, 0, 1}}},
     {{{0, 0, 0}, {1, 0, 0}, {1, 0, 1}, {0, 0, 1}}, {{0, 1, 0}, {0, 1, 1}, {1, 1, 1}, {1, 1, 0}}},
     {{{0, 0, 0}, {0, 1, 0}, {1, 1, 0}, {1, 0, 0}}, {{0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}}}};
 
-/// Adds the faces of some layers of cells to a part.
-class FacesOfLayers
+/// Adds the outer faces of the cells in some layers of a block to a part.
+class FaceExtractor
 {
 public:
-  FacesOfLayers(FaceTest covered, const Rows& layers, Part& part)
-      : Of(*part.From),
+  FaceExtractor(FaceTest covered, const Rows& layers, BlockPart& part)
+      : SourceBlock(*part.SourceBlock),
         Covered(std::move(covered)),
         Layers(layers),
-        Made(part),
-        Strides{1, this->Of.CellAt({0, 1, 0}), this->Of.CellAt({0, 0, 1})}
+        Output(part),
+        Strides{1, this->SourceBlock.CellAt({0, 1, 0}), this->SourceBlock.CellAt({0, 0, 1})}
   {
   }
 
   void Run()
   {
     for (int k = this->Layers.Begin; k < this->Layers.End; ++k) {
-      for (int j = 0; j < this->Of.Cells(1); ++j) {
-        this->TakeRow(j, k);
+      for (int j = 0; j < this->SourceBlock.Cells(1); ++j) {
+        this->AddFacesOfRow(j, k);
       }
     }
   }
 
 private:
-  void TakeRow(int j, int k)
+  void AddFacesOfRow(int j, int k)
   {
-    const bool inside = j > 0 && j + 1 < this->Of.Cells(1) && k > 0 && k + 1 < this->Of.Cells(2);
-    const int last = this->Of.Cells(0) - 1;
-    long long cell = this->Of.CellAt({0, j, k});
+    const bool inside =
+        j > 0 && j + 1 < this->SourceBlock.Cells(1) && k > 0 && k + 1 < this->SourceBlock.Cells(2);
+    const int last = this->SourceBlock.Cells(0) - 1;
+    long long cell = this->SourceBlock.CellAt({0, j, k});
     for (int i = 0; i <= last; ++i, ++cell) {
-      if (this->Of.IsVisible(cell) && !(inside && i > 0 && i < last && this->IsAmongVisible(cell))) {
-        this->TakeCell({i, j, k}, cell);
+      if (this->SourceBlock.IsVisible(cell) &&
+          !(inside && i > 0 && i < last && this->HasVisibleNeighbours(cell))) {
+        this->AddFacesOfCell({i, j, k}, cell);
       }
     }
   }
 
-  /// Returns whether all neighbours of an inner cell are visible. This is nearly always true, so the test
-  /// must be quick.
-  bool IsAmongVisible(long long cell) const
+  /// Returns whether all six neighbours of an inner cell are visible. The test must be quick, because nearly
+  /// all inner cells have only visible neighbours.
+  bool HasVisibleNeighbours(long long cell) const
   {
-    if (!this->Of.Flags) {
+    if (!this->SourceBlock.Flags) {
       return true;
     }
-    const unsigned char* const flags = this->Of.Flags + cell;
+    const unsigned char* const flags = this->SourceBlock.Flags + cell;
     const long long row = this->Strides[1], layer = this->Strides[2];
     return ((flags[-1] | flags[1] | flags[-row] | flags[row] | flags[-layer] | flags[layer]) &
                Block::HidingFlags) == 0;
   }
 
-  void TakeCell(const Int3& at, long long cell)
+  void AddFacesOfCell(const Int3& at, long long cell)
   {
     for (int axis = 0; axis < 3; ++axis) {
       for (const bool upper : {false, true}) {
-        const bool atEnd = at[axis] == (upper ? this->Of.Cells(axis) - 1 : 0);
+        const bool atEnd = at[axis] == (upper ? this->SourceBlock.Cells(axis) - 1 : 0);
         const long long other = cell + (upper ? 1 : -1) * this->Strides[axis];
-        if ((atEnd || !this->Of.IsVisible(other)) &&
+        if ((atEnd || !this->SourceBlock.IsVisible(other)) &&
             !(this->Covered && this->Covered(OuterFace{at, axis, upper}))) {
           this->AddFace(at, CornersOfFaces[axis][upper ? 1 : 0], cell);
         }
@@ -150,29 +156,32 @@ private:
     for (int c = 0; c < 4; ++c) {
       corners[c] = this->PointOf({at[0] + steps[c][0], at[1] + steps[c][1], at[2] + steps[c][2]});
     }
-    this->Made.AddPolygon(corners, 4, false, cell);
+    this->Output.AddPolygon(corners, 4, false, cell);
   }
 
+  /// Returns the number, in the part, of the point with the indices `at` in the block. Adds a new point.
   int PointOf(const Int3& at)
   {
-    const long long number = this->Of.PointAt(at);
+    const long long number = this->SourceBlock.PointAt(at);
     int& id = this->Ids[number];
     if (id < 0) {
-      id = this->Made.AddPoint({number, number, 0}, this->Of.PositionAt(at), this->Layers.AreShared(at[2]));
+      id = this->Output.AddPoint(
+          {number, number, 0}, this->SourceBlock.PositionAt(at), this->Layers.AreShared(at[2]));
     }
     return id;
   }
 
-  const Block& Of;
+  const Block& SourceBlock;
   const FaceTest Covered;
   const Rows Layers;
-  Part& Made;
+  BlockPart& Output;
   const std::array<long long, 3> Strides;
   PointIds Ids;
 };
 
-/// Returns the faces of all blocks; the parts of a block follow each other. Collective for outer faces.
-std::vector<Part> FacesOf(const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
+/// Returns the faces of all blocks, block after block. Collective if `faces` is Faces::Outer: every rank of
+/// the communicator calls it.
+std::vector<BlockPart> FacesOf(const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
 {
   std::optional<CoveredFaces> covered;
   if (faces == Faces::Outer) {
@@ -182,11 +191,11 @@ std::vector<Part> FacesOf(const std::vector<const Block*>& blocks, Faces faces, 
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     tasks.AddLayers(b, *blocks[b]);
   }
-  return tasks.Run([&](std::size_t b, const Rows& layers, Part& part) {
+  return tasks.Run([&](std::size_t b, const Rows& layers, BlockPart& part) {
     const FaceTest test = [&covered, b](const OuterFace& face) {
       return covered->IsCovered(static_cast<int>(b), face);
     };
-    FacesOfLayers(covered ? test : nullptr, layers, part).Run();
+    FaceExtractor(covered ? test : nullptr, layers, part).Run();
   });
 }
 
@@ -207,11 +216,11 @@ std::vector<const Block*> SolidBlocks(const Blocks& blocks)
 std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
     const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
 {
-  const std::vector<Part> parts = FacesOf(blocks, faces, ranks);
-  std::vector<std::vector<const Part*>> partsOf(blocks.size());
+  const std::vector<BlockPart> parts = FacesOf(blocks, faces, ranks);
+  std::vector<std::vector<const BlockPart*>> partsOf(blocks.size());
   auto part = parts.begin();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    for (; part != parts.end() && part->From == blocks[b]; ++part) {
+    for (; part != parts.end() && part->SourceBlock == blocks[b]; ++part) {
       partsOf[b].push_back(&*part);
     }
   }
@@ -223,7 +232,7 @@ std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
 
 std::vector<vtkSmartPointer<vtkPolyData>> OuterSurface(const Blocks& blocks, Communicator& ranks)
 {
-  return MakePieces(blocks, FacesOf(SolidBlocks(blocks), Faces::Outer, ranks));
+  return MakePolyDataOfChildren(blocks, FacesOf(SolidBlocks(blocks), Faces::Outer, ranks));
 }
 
 }  // namespace patchio::filters

@@ -13,30 +13,33 @@ class vtkPolyData;
 
 namespace patchio::filters {
 
-/// A face of a visible cell behind which its own block has no visible cell.
+/// A face of a visible cell of a block. The block has no visible cell on the other side of the face.
 struct OuterFace
 {
   Int3 Cell;
   int Axis;
-  bool Upper;  ///< true for the face at the upper end of the axis
+  bool Upper;  ///< true: the face lies at the upper end of the cell along Axis
 };
 
 /// Returns the blocks whose surfaces this file supports: uniform and rectilinear blocks of three dimensions.
 std::vector<const Block*> SolidBlocks(const Blocks& blocks);
 
+/// The faces of a surface of blocks.
 enum class Faces
 {
-  OfEachBlock,  ///< all outer faces of each block, also where blocks touch
-  Outer         ///< only the faces behind which no block of any rank has a visible cell
+  OfEachBlock,  ///< all outer faces of each block, including faces where blocks touch
+  Outer         ///< only outer faces without a visible cell of any block of any rank on the other side
 };
 
-/// Returns, for each of the blocks, quadrilaterals whose normals point outwards, with the data of their cells
-/// and points and with their numbers in the block (vtkOriginalCellIds, vtkOriginalPointIds). Collective for
-/// outer faces.
+/// Returns the faces of each block as quadrilaterals whose normals point outwards, with the data of their
+/// cells and points, and with the numbers of their cells and points in the block (vtkOriginalCellIds,
+/// vtkOriginalPointIds). `blocks`: see SolidBlocks(). Collective if `faces` is Faces::Outer: every rank of
+/// the communicator calls it.
 std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
     const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks);
 
-/// Collective: returns the outer surface of all blocks, as one poly data for each piece of the input.
+/// Returns the outer surface (Faces::Outer) of SolidBlocks(), as a poly data for each child of the input's
+/// root. Collective: every rank of the communicator calls it.
 std::vector<vtkSmartPointer<vtkPolyData>> OuterSurface(const Blocks& blocks, Communicator& ranks);
 
 }  // namespace patchio::filters

@@ -1,4 +1,4 @@
-// Functions for the differences between VTK 9.2 (ParaView 5.11) and VTK 9.6 (ParaView 6.1).
+// Functions that hide the differences between VTK 9.2 (ParaView 5.11) and VTK 9.6 (ParaView 6.1).
 #ifndef VtkVersions_h
 #define VtkVersions_h
 
@@ -22,29 +22,32 @@
 namespace patchio {
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+/// Iterates over the blocks of AMR data.
 using AmrIterator = vtkUniformGridAMRDataIterator;
 #else
 using AmrIterator = vtkUniformGridAMRIterator;
 #endif
 
-/// True if ParaView computes ranges of point arrays without hidden points.
+/// True if ParaView omits hidden points when ParaView computes the range of a point array.
 constexpr bool RangesSkipHiddenPoints = VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0);
 
-/// Pads a progress text with four blanks for ParaView 6.1, whose clients lose the last four characters.
+/// Returns a progress text, with four blanks at the end for ParaView 6.1, whose clients drop the last four
+/// characters.
 inline std::string AsProgressText(const std::string& text)
 {
   return VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0) || text.empty() ? text : text + "    ";
 }
 
-/// Sets the number of tuples of an array. Throws std::bad_alloc if memory is short; SetNumberOfTuples() alone
-/// would then end the program in a VTK built without NDEBUG, such as Debian's VTK 9.6.
+/// Sets the number of tuples of an array. Throws std::bad_alloc if the memory does not suffice. Without the
+/// first call, SetNumberOfTuples() would then end the program in a VTK built without NDEBUG, such as Debian's
+/// VTK 9.6.
 inline void SetTuples(vtkIdType tuples, vtkDataArray* array)
 {
   array->Allocate(tuples * array->GetNumberOfComponents());
   array->SetNumberOfTuples(tuples);
 }
 
-/// Creates one level in `amr` for each of these numbers of blocks.
+/// Makes `amr` empty, with one level for each element of `blocks`, the number of blocks on the level.
 inline void SetBlocksPerLevel(const std::vector<unsigned int>& blocks, vtkOverlappingAMR* amr)
 {
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
@@ -55,8 +58,8 @@ inline void SetBlocksPerLevel(const std::vector<unsigned int>& blocks, vtkOverla
 #endif
 }
 
-/// Returns the number of blocks on a level.
-inline unsigned int BlocksOnLevel(vtkUniformGridAMR* amr, unsigned int level)
+/// Returns the number of blocks on a level, on all ranks together.
+inline unsigned int BlockCountOnLevel(vtkUniformGridAMR* amr, unsigned int level)
 {
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
   return amr->GetNumberOfDataSets(level);
@@ -65,7 +68,7 @@ inline unsigned int BlocksOnLevel(vtkUniformGridAMR* amr, unsigned int level)
 #endif
 }
 
-/// Returns a block, or null if another rank has it.
+/// Returns a block of a level, or null if another rank has the block.
 inline vtkImageData* BlockOnLevel(vtkUniformGridAMR* amr, unsigned int level, unsigned int block)
 {
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
@@ -75,7 +78,7 @@ inline vtkImageData* BlockOnLevel(vtkUniformGridAMR* amr, unsigned int level, un
 #endif
 }
 
-/// Returns whether the grid has polyhedra.
+/// Returns whether the grid has cells of the type VTK_POLYHEDRON.
 inline bool HasPolyhedra(vtkUnstructuredGrid* grid)
 {
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 4, 0)
@@ -85,7 +88,8 @@ inline bool HasPolyhedra(vtkUnstructuredGrid* grid)
 #endif
 }
 
-/// Returns the types of the grid's cells, or null if there are none. Since VTK 9.6 the array may be implicit.
+/// Returns the types of the grid's cells, or null if the grid has no cells. Since VTK 9.6 the array may be
+/// implicit.
 inline vtkDataArray* CellTypesOf(vtkUnstructuredGrid* grid)
 {
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)

@@ -28,22 +28,22 @@ vtkMTimeType vtkPatchClip::GetMTime()
   return this->ClipFunction ? std::max(own, this->ClipFunction->GetMTime()) : own;
 }
 
-bool vtkPatchClip::Supports()
+bool vtkPatchClip::SupportsProperties()
 {
-  return Surface::Make(this->ClipFunction, this->Value).has_value();
+  return Surface::FromFunction(this->ClipFunction, this->Value).has_value();
 }
 
-bool vtkPatchClip::Make(const Blocks& blocks, patchio::Communicator&, vtkDataObject* output)
+bool vtkPatchClip::FillOutput(const Blocks& blocks, patchio::Communicator&, vtkDataObject* output)
 {
   const ClipRequest request{
-      *Surface::Make(this->ClipFunction, this->Value), this->InsideOut, this->WholeCells};
-  patchio::PutCells(
+      *Surface::FromFunction(this->ClipFunction, this->Value), this->InsideOut, this->WholeCells};
+  patchio::FillGrids(
       blocks, [&](const patchio::ProgressCallback& progress) { return Clip(blocks, request, progress); },
-      [this](double done) { return this->ReportProgress(done); }, output);
+      [this](double fraction) { return this->ReportProgress(fraction); }, output);
   return true;
 }
 
-vtkSmartPointer<vtkAlgorithm> vtkPatchClip::FilterOfVtk(vtkSmartPointer<vtkDataObject>&)
+vtkSmartPointer<vtkAlgorithm> vtkPatchClip::MakeVtkFilter(vtkSmartPointer<vtkDataObject>&)
 {
   if (this->WholeCells) {
     auto whole = vtkSmartPointer<vtkExtractGeometry>::New();

@@ -2,8 +2,8 @@
  * @class vtkPatchClip
  * @brief Clips many blocks together, and blocks with hidden cells
  *
- * Clips by planes, spheres, boxes and cylinders; vtkClipDataSet clips by other functions. The output consists
- * of unstructured grids without hidden cells; neighbouring cells share whole faces.
+ * Clips by planes, spheres, boxes and cylinders. For other functions, the filter runs vtkClipDataSet. The
+ * output consists of unstructured grids without hidden cells. Neighbouring cells share whole faces.
  */
 #ifndef vtkPatchClip_h
 #define vtkPatchClip_h
@@ -19,7 +19,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// The function and its value on the surface. Default of Value: 0. For a plane, Value is a distance.
+  /// The implicit function that clips, and the value of the function on the surface. Default of Value: 0. For
+  /// a plane, Value is a distance.
   vtkSetSmartPointerMacro(ClipFunction, vtkImplicitFunction);
   vtkGetSmartPointerMacro(ClipFunction, vtkImplicitFunction);
   vtkSetMacro(Value, double);
@@ -27,13 +28,14 @@ public:
   ///@}
 
   ///@{
-  /// Keeps the side where the function is less than Value, as in vtkClipDataSet. Off by default.
+  /// On: keeps the side where the function is less than Value, as in vtkClipDataSet. Off: keeps the other
+  /// side. Off by default.
   vtkSetMacro(InsideOut, bool);
   vtkGetMacro(InsideOut, bool);
   ///@}
 
   ///@{
-  /// Keeps cells whole if the surface cuts them. Off by default.
+  /// On: keeps cells whole if the surface cuts them. Off by default.
   vtkSetMacro(WholeCells, bool);
   vtkGetMacro(WholeCells, bool);
   ///@}
@@ -45,9 +47,9 @@ protected:
   ~vtkPatchClip() override = default;
 
   const char* OutputClass() const override { return "vtkUnstructuredGrid"; }
-  bool Supports() override;
-  bool Make(const patchio::filters::Blocks&, patchio::Communicator&, vtkDataObject*) override;
-  vtkSmartPointer<vtkAlgorithm> FilterOfVtk(vtkSmartPointer<vtkDataObject>& input) override;
+  bool SupportsProperties() override;
+  bool FillOutput(const patchio::filters::Blocks&, patchio::Communicator&, vtkDataObject*) override;
+  vtkSmartPointer<vtkAlgorithm> MakeVtkFilter(vtkSmartPointer<vtkDataObject>& input) override;
 
 private:
   vtkPatchClip(const vtkPatchClip&) = delete;

@@ -29,9 +29,10 @@ vtkStandardNewMacro(vtkPatchContour);
 
 namespace {
 
-bool IsOfPoints(vtkAlgorithm& filter)
+/// Returns whether the array to process is a point array.
+bool UsesPointArray(vtkAlgorithm& filter)
 {
-  return patchio::ArrayOf(filter).Association != vtkDataObject::FIELD_ASSOCIATION_CELLS;
+  return patchio::GetArrayToProcess(filter).Association != vtkDataObject::FIELD_ASSOCIATION_CELLS;
 }
 
 }  // namespace
@@ -74,14 +75,14 @@ int vtkPatchContour::ComponentsOf(vtkDataObject* input, int association, const c
   return array ? array->GetNumberOfComponents() : 0;
 }
 
-bool vtkPatchContour::Supports()
+bool vtkPatchContour::SupportsProperties()
 {
-  return !patchio::ArrayOf(*this).Name.empty();
+  return !patchio::GetArrayToProcess(*this).Name.empty();
 }
 
-bool vtkPatchContour::Make(const Blocks& blocks, patchio::Communicator& ranks, vtkDataObject* output)
+bool vtkPatchContour::FillOutput(const Blocks& blocks, patchio::Communicator& ranks, vtkDataObject* output)
 {
-  const patchio::ChosenArray array = patchio::ArrayOf(*this);
+  const patchio::ArrayToProcess array = patchio::GetArrayToProcess(*this);
   // A rank without blocks does not know the number of components.
   int components = 0;
   for (std::size_t b = 0; b < blocks.List.size() && components == 0; ++b) {
@@ -90,34 +91,35 @@ bool vtkPatchContour::Make(const Blocks& blocks, patchio::Communicator& ranks, v
   if (!patchio::AllOf(ranks, components <= 1)) {
     return false;
   }
-  if (!IsOfPoints(*this)) {
-    const vtkSmartPointer<vtkPolyData> whole = this->ContourOf(blocks, ranks);
-    if (whole) {
-      patchio::PutPieces({"contour"}, {whole}, output);
+  if (!UsesPointArray(*this)) {
+    const vtkSmartPointer<vtkPolyData> contour = this->ContourBlocks(blocks, ranks);
+    if (contour) {
+      patchio::SetChildren({"contour"}, {contour}, output);
     }
-    return whole;
+    return contour;
   }
   if (!FindUnsupportedReason(blocks, array.Name, true, ranks).empty()) {
     return false;
   }
-  std::vector<vtkSmartPointer<vtkPolyData>> pieces;
-  for (std::size_t p = 0; p < blocks.Pieces.size(); ++p) {
-    Blocks part;
-    std::copy_if(blocks.List.begin(), blocks.List.end(), std::back_inserter(part.List),
-        [p](const Block& block) { return block.Piece == static_cast<int>(p); });
-    const vtkSmartPointer<vtkPolyData> piece = this->ContourOf(part, ranks);
-    pieces.push_back(piece ? piece : vtkSmartPointer<vtkPolyData>::New());
+  std::vector<vtkSmartPointer<vtkPolyData>> contours;
+  for (std::size_t p = 0; p < blocks.ChildNames.size(); ++p) {
+    Blocks ofChild;
+    std::copy_if(blocks.List.begin(), blocks.List.end(), std::back_inserter(ofChild.List),
+        [p](const Block& block) { return block.Child == static_cast<int>(p); });
+    const vtkSmartPointer<vtkPolyData> contour = this->ContourBlocks(ofChild, ranks);
+    contours.push_back(contour ? contour : vtkSmartPointer<vtkPolyData>::New());
   }
-  patchio::PutPieces(blocks.Pieces, pieces, output);
+  patchio::SetChildren(blocks.ChildNames, contours, output);
   return true;
 }
 
-/// Collective: returns this rank's part of the contour of these blocks; null on all ranks if they are not
-/// supported.
-vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(const Blocks& blocks, patchio::Communicator& ranks)
+/// Returns this rank's part of the contour of `blocks`; null on all ranks if the blocks are not supported.
+/// Collective: every rank of the communicator calls it.
+vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourBlocks(
+    const Blocks& blocks, patchio::Communicator& ranks)
 {
-  const bool ofPoints = IsOfPoints(*this);
-  CellSet cells = MakeCellSet(blocks, patchio::ArrayOf(*this).Name, ofPoints, ranks);
+  const bool isPointData = UsesPointArray(*this);
+  CellSet cells = MakeCellSet(blocks, patchio::GetArrayToProcess(*this).Name, isPointData, ranks);
   if (!cells.UnsupportedReason.empty()) {
     return nullptr;
   }
@@ -129,23 +131,23 @@ vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(const Blocks& blocks, pa
   options.Normals = this->ComputeNormals && cells.FlatAxis < 0;
   options.Gradients = this->ComputeGradients;
   options.DoublePoints = this->DoublePoints;
-  if (!ofPoints || options.Normals || options.Gradients) {
-    AddCellsOfOthers(cells, options.Normals || options.Gradients, ranks);
+  if (!isPointData || options.Normals || options.Gradients) {
+    AddRemoteCells(cells, options.Normals || options.Gradients, ranks);
   }
   const CellLattice lattice(cells.Blocks, cells.Nodes);
   if (!patchio::AllOf(ranks, lattice.Error().empty() && DualCells::CanNumber(lattice))) {
     return nullptr;
   }
-  const Contour contour =
-      MakeContour(lattice, options.Levels, [this](double part) { return this->ReportProgress(part); });
-  auto piece = vtkSmartPointer<vtkPolyData>::New();
-  FillPolyData(contour, lattice, cells, options, piece);
-  return piece;
+  const Contour contour = MakeContour(
+      lattice, options.Levels, [this](double fraction) { return this->ReportProgress(fraction); });
+  auto output = vtkSmartPointer<vtkPolyData>::New();
+  FillPolyData(contour, lattice, cells, options, output);
+  return output;
 }
 
-vtkSmartPointer<vtkAlgorithm> vtkPatchContour::FilterOfVtk(vtkSmartPointer<vtkDataObject>& input)
+vtkSmartPointer<vtkAlgorithm> vtkPatchContour::MakeVtkFilter(vtkSmartPointer<vtkDataObject>& input)
 {
-  const patchio::ChosenArray array = patchio::ArrayOf(*this);
+  const patchio::ArrayToProcess array = patchio::GetArrayToProcess(*this);
   const int components = ComponentsOf(input, array.Association, array.Name.c_str());
   if (components > 1) {
     throw patchio::Error(

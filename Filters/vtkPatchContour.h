@@ -2,11 +2,11 @@
  * @class vtkPatchContour
  * @brief Contour of all blocks at once, without cracks between blocks, levels and ranks
  *
- * SetInputArrayToProcess() names the cell or point array, which must have one component. Cell arrays of
- * uniform or rectilinear blocks are contoured without conversion, on all threads and all ranks together (see
- * patchio::filters::DualCells); the output is one piece per rank. Point arrays of such blocks give one piece
- * for each child of the input's root. vtkContourFilter processes other input, after cell arrays have been
- * converted to point arrays.
+ * SetInputArrayToProcess() selects the cell or point array, which must have one component. For cell arrays of
+ * uniform or rectilinear blocks, the filter makes the contour without a conversion to point data, on all
+ * threads and all ranks together (see patchio::filters::DualCells); the output is one poly data per rank. For
+ * point arrays of such blocks, the output has a poly data for each child of the input's root. For other
+ * input, the filter runs vtkContourFilter, after a conversion of cell arrays to point arrays.
  */
 #ifndef vtkPatchContour_h
 #define vtkPatchContour_h
@@ -33,7 +33,8 @@ public:
   ///@}
 
   ///@{
-  /// Arrays of the output's points: the contoured values, normals (both by default), and gradients.
+  /// The arrays of the output's points: the contoured values and normals, which are on by default, and
+  /// gradients.
   vtkSetMacro(ComputeScalars, bool);
   vtkGetMacro(ComputeScalars, bool);
   vtkSetMacro(ComputeNormals, bool);
@@ -43,13 +44,13 @@ public:
   ///@}
 
   ///@{
-  /// Stores the output's points in double precision. Off by default.
+  /// On: stores the output's points in double precision. Off by default.
   vtkSetMacro(DoublePoints, bool);
   vtkGetMacro(DoublePoints, bool);
   ///@}
 
-  /// Returns the number of components of the array in the first block that has it; 0 if no block of this rank
-  /// has it.
+  /// Returns the number of components of the array `name` in the first block that has the array; 0 if no
+  /// block of this rank has the array. `association`: such as vtkDataObject::FIELD_ASSOCIATION_CELLS.
   static int ComponentsOf(vtkDataObject* input, int association, const char* name);
 
   vtkMTimeType GetMTime() override;
@@ -59,15 +60,15 @@ protected:
   ~vtkPatchContour() override = default;
 
   const char* OutputClass() const override { return "vtkPolyData"; }
-  bool Supports() override;
-  bool Make(const patchio::filters::Blocks&, patchio::Communicator&, vtkDataObject*) override;
-  vtkSmartPointer<vtkAlgorithm> FilterOfVtk(vtkSmartPointer<vtkDataObject>& input) override;
+  bool SupportsProperties() override;
+  bool FillOutput(const patchio::filters::Blocks&, patchio::Communicator&, vtkDataObject*) override;
+  vtkSmartPointer<vtkAlgorithm> MakeVtkFilter(vtkSmartPointer<vtkDataObject>& input) override;
 
 private:
   vtkPatchContour(const vtkPatchContour&) = delete;
   void operator=(const vtkPatchContour&) = delete;
 
-  vtkSmartPointer<vtkPolyData> ContourOf(
+  vtkSmartPointer<vtkPolyData> ContourBlocks(
       const patchio::filters::Blocks& blocks, patchio::Communicator& ranks);
 
   vtkNew<vtkContourValues> Values;

@@ -26,33 +26,33 @@ int vtkPatchFilter::RequestDataObject(
 int vtkPatchFilter::RequestData(vtkInformation*, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   vtkDataObject* const output = vtkDataObject::GetData(outputs);
-  return patchio::Guarded(this, output, [&] {
+  return patchio::RunAndReportErrors(this, output, [&] {
     vtkSmartPointer<vtkDataObject> input = vtkDataObject::GetData(inputs[0]);
     if (this->Run(input, output)) {
       return 1;
     }
-    const vtkSmartPointer<vtkAlgorithm> other = this->FilterOfVtk(input);
-    return patchio::RunOnCopy(other, input, output);
+    const vtkSmartPointer<vtkAlgorithm> vtkFilter = this->MakeVtkFilter(input);
+    return patchio::RunOnCopy(vtkFilter, input, output);
   });
 }
 
 bool vtkPatchFilter::Run(vtkDataObject* input, vtkDataObject* output)
 {
-  if (!this->Supports()) {
+  if (!this->SupportsProperties()) {
     return false;
   }
   const patchio::filters::Blocks blocks = patchio::filters::MakeBlocks(input);
-  const auto ranks = patchio::AllRanks();
+  const auto ranks = patchio::GlobalCommunicator();
   if (!patchio::AllOf(*ranks, blocks.UnsupportedReason.empty())) {
-    vtkDebugMacro("Not supported: " << blocks.UnsupportedReason);
+    vtkDebugMacro("This filter does not support the input: " << blocks.UnsupportedReason);
     return false;
   }
-  this->SetAbortExecute(0);  // set by an earlier execution that the user stopped
-  return this->Make(blocks, *ranks, output);
+  this->SetAbortExecute(0);  // an earlier execution that the user stopped may have set the flag
+  return this->FillOutput(blocks, *ranks, output);
 }
 
-bool vtkPatchFilter::ReportProgress(double done)
+bool vtkPatchFilter::ReportProgress(double fraction)
 {
-  this->UpdateProgress(done);
+  this->UpdateProgress(fraction);
   return !this->GetAbortExecute();
 }

@@ -2,10 +2,10 @@
  * @class vtkPatchFilter
  * @brief Base class of filters that process all blocks of their input together
  *
- * The input is a data set, or a composite data set whose blocks are uniform, rectilinear or curvilinear
- * grids; cells may be hidden. The output has a data set for each child of the input's root (mostly a level of
- * refinement), or is one data set if the input is one. VTK's filter for the same task processes data of other
- * kinds, block by block.
+ * The input is a uniform, rectilinear or curvilinear grid, or a composite data set of such grids; cells may
+ * be hidden. The output has a data set for each child of the input's root (mostly a level of refinement), or
+ * is a data set if the input is a data set. For other input, the filter runs VTK's filter for the same task,
+ * block by block.
  *
  * Collective: every rank of the global controller executes the filter.
  */
@@ -28,9 +28,9 @@ class VTKPATCHIOFILTERS_EXPORT vtkPatchFilter : public vtkDataObjectAlgorithm
 public:
   vtkTypeMacro(vtkPatchFilter, vtkDataObjectAlgorithm);
 
-  /// Fills the output without a pipeline. Collective: every rank calls it. Returns false on all ranks, and
-  /// leaves the output unchanged, if this class does not support the input or a property. May throw
-  /// std::exception.
+  /// Fills `output` from `input` without a pipeline. Returns true if this class supports the input and the
+  /// properties. Otherwise returns false on all ranks and leaves `output` unchanged. May throw
+  /// std::exception. Collective: every rank of the global controller calls it.
   bool Run(vtkDataObject* input, vtkDataObject* output);
 
 protected:
@@ -41,19 +41,21 @@ protected:
   int RequestDataObject(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
-  /// The class of the data sets in the output.
+  /// Returns the name of the class of the data sets in the output.
   virtual const char* OutputClass() const = 0;
-  /// Returns whether the properties are supported; the same on all ranks.
-  virtual bool Supports() = 0;
-  /// Collective: fills the output from blocks that are all supported. Returns false on all ranks if a block
-  /// lacks something that the filter requires.
-  virtual bool Make(
+  /// Returns whether this class supports the values of the properties; the same on all ranks.
+  virtual bool SupportsProperties() = 0;
+  /// Fills `output` from blocks of supported types. Returns false on all ranks, and leaves `output`
+  /// unchanged, if the filter does not support the blocks or their arrays. Collective: every rank of the
+  /// communicator calls it.
+  virtual bool FillOutput(
       const patchio::filters::Blocks& blocks, patchio::Communicator& ranks, vtkDataObject* output) = 0;
-  /// Returns VTK's filter for other input, with the same properties. May replace `input` by converted data.
-  virtual vtkSmartPointer<vtkAlgorithm> FilterOfVtk(vtkSmartPointer<vtkDataObject>& input) = 0;
+  /// Returns VTK's filter for input that this class does not support, with the same properties. May replace
+  /// `input` by converted data.
+  virtual vtkSmartPointer<vtkAlgorithm> MakeVtkFilter(vtkSmartPointer<vtkDataObject>& input) = 0;
 
-  /// Reports the progress, 0 to 1. Returns false if the user has asked to stop.
-  bool ReportProgress(double done);
+  /// Reports the progress, from 0 to 1. Returns false if the user has stopped the filter (AbortExecute).
+  bool ReportProgress(double fraction);
 
 private:
   vtkPatchFilter(const vtkPatchFilter&) = delete;

@@ -13,9 +13,9 @@ namespace {
 
 constexpr int UpperEnds[3] = {1, 3, 5};
 
-/// Returns a shallow copy whose extent ends at 0 along each axis; null if the input is another kind of grid.
+/// Returns a shallow copy of `input` whose extent ends at 0 along each axis; null if `input` is not a `Grid`.
 template <typename Grid>
-vtkSmartPointer<Grid> EndingAtZero(vtkDataSet* input)
+vtkSmartPointer<Grid> CopyEndingAtZero(vtkDataSet* input)
 {
   Grid* const grid = Grid::SafeDownCast(input);
   if (!grid) {
@@ -33,19 +33,21 @@ vtkSmartPointer<Grid> EndingAtZero(vtkDataSet* input)
   return copy;
 }
 
-vtkSmartPointer<vtkDataSet> StructuredEndingAtZero(vtkDataSet* input)
+/// Returns a shallow copy of a structured grid at the same position, whose extent ends at 0 along each axis;
+/// null for other grids.
+vtkSmartPointer<vtkDataSet> CopyStructuredEndingAtZero(vtkDataSet* input)
 {
-  if (const vtkSmartPointer<vtkImageData> image = EndingAtZero<vtkImageData>(input)) {
+  if (const vtkSmartPointer<vtkImageData> image = CopyEndingAtZero<vtkImageData>(input)) {
     const int* const extent = vtkImageData::SafeDownCast(input)->GetExtent();
     double origin[3];
     image->TransformIndexToPhysicalPoint(extent[1], extent[3], extent[5], origin);
     image->SetOrigin(origin);
     return image;
   }
-  if (const vtkSmartPointer<vtkRectilinearGrid> grid = EndingAtZero<vtkRectilinearGrid>(input)) {
+  if (const vtkSmartPointer<vtkRectilinearGrid> grid = CopyEndingAtZero<vtkRectilinearGrid>(input)) {
     return grid;
   }
-  return EndingAtZero<vtkStructuredGrid>(input);
+  return CopyEndingAtZero<vtkStructuredGrid>(input);
 }
 
 }  // namespace
@@ -57,7 +59,7 @@ int vtkPatchGeometryFilter::RequestData(
 {
   vtkDataSet* const input = vtkDataSet::GetData(inputs[0]);
   const bool hides = input && (input->HasAnyBlankCells() || input->HasAnyGhostCells());
-  const vtkSmartPointer<vtkDataSet> grid = hides ? StructuredEndingAtZero(input) : nullptr;
+  const vtkSmartPointer<vtkDataSet> grid = hides ? CopyStructuredEndingAtZero(input) : nullptr;
   if (!grid || grid->GetNumberOfCells() == 0) {
     return this->Superclass::RequestData(request, inputs, outputs);
   }

@@ -1,6 +1,6 @@
 /**
  * @class vtkPatchSettings
- * @brief The user's settings of the plugin, in each process
+ * @brief The user's settings of the plugin, for all filters of a process
  */
 #ifndef vtkPatchSettings_h
 #define vtkPatchSettings_h
@@ -14,8 +14,8 @@ public:
   static vtkPatchSettings* New();
   vtkTypeMacro(vtkPatchSettings, vtkObject);
 
-  /// Lets PatchIO make slices, contours and surfaces of data that it supports. A change applies to all later
-  /// executions. On by default.
+  /// On: PatchIO's filters make the slices, contours and surfaces of the data that PatchIO supports. Off:
+  /// ParaView's own filters do. A change applies to all later executions in this process. On by default.
   void SetFastExtraction(bool value) { Fast = value; }
   static bool GetFastExtraction() { return Fast; }
 

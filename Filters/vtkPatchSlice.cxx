@@ -15,12 +15,12 @@ vtkStandardNewMacro(vtkPatchSlice);
 
 namespace {
 
-/// Returns a surface for each value; none if one of them is not supported.
+/// Returns the surface for each value; an empty list if a surface is not supported.
 std::vector<Surface> SurfacesOf(vtkImplicitFunction* function, vtkContourValues* values)
 {
   std::vector<Surface> surfaces;
   for (int i = 0; i < values->GetNumberOfContours(); ++i) {
-    const std::optional<Surface> surface = Surface::Make(function, values->GetValue(i));
+    const std::optional<Surface> surface = Surface::FromFunction(function, values->GetValue(i));
     if (!surface) {
       return {};
     }
@@ -50,22 +50,22 @@ vtkMTimeType vtkPatchSlice::GetMTime()
   return this->CutFunction ? std::max(own, this->CutFunction->GetMTime()) : own;
 }
 
-bool vtkPatchSlice::Supports()
+bool vtkPatchSlice::SupportsProperties()
 {
   return !SurfacesOf(this->CutFunction, this->Values).empty();
 }
 
-bool vtkPatchSlice::Make(const Blocks& blocks, patchio::Communicator& ranks, vtkDataObject* output)
+bool vtkPatchSlice::FillOutput(const Blocks& blocks, patchio::Communicator& ranks, vtkDataObject* output)
 {
   SliceRequest request;
   request.Surfaces = SurfacesOf(this->CutFunction, this->Values);
   request.Triangles = this->GenerateTriangles;
-  request.Progress = [this](double done) { return this->ReportProgress(done); };
-  patchio::PutPieces(blocks.Pieces, Slice(blocks, request, ranks), output);
+  request.Progress = [this](double fraction) { return this->ReportProgress(fraction); };
+  patchio::SetChildren(blocks.ChildNames, Slice(blocks, request, ranks), output);
   return true;
 }
 
-vtkSmartPointer<vtkAlgorithm> vtkPatchSlice::FilterOfVtk(vtkSmartPointer<vtkDataObject>&)
+vtkSmartPointer<vtkAlgorithm> vtkPatchSlice::MakeVtkFilter(vtkSmartPointer<vtkDataObject>&)
 {
   auto cutter = vtkSmartPointer<vtkCutter>::New();
   cutter->SetCutFunction(this->CutFunction);

@@ -2,8 +2,9 @@
  * @class vtkPatchSlice
  * @brief Slices many blocks together, and blocks with hidden cells
  *
- * Cuts by planes, spheres, boxes and cylinders; vtkCutter cuts by other functions. Each visible cell on a
- * plane appears once. The output is poly data.
+ * Cuts by planes, spheres, boxes and cylinders. For other functions, the filter runs vtkCutter. If a plane
+ * lies on faces between cells, the slice shows each point of the plane once. The output consists of poly
+ * data.
  */
 #ifndef vtkPatchSlice_h
 #define vtkPatchSlice_h
@@ -21,13 +22,15 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// The function that defines the slice: the points where it has one of the values of SetValue().
+  /// The implicit function that cuts. The slice consists of the points where the function has one of the
+  /// values of SetValue().
   vtkSetSmartPointerMacro(CutFunction, vtkImplicitFunction);
   vtkGetSmartPointerMacro(CutFunction, vtkImplicitFunction);
   ///@}
 
   ///@{
-  /// The values of the function on the slice; for a plane, they are distances. Default: a single value, 0.
+  /// The values of the function on the slice. For a plane, the values are distances. Default: a single value,
+  /// 0.
   void SetValue(int i, double value) { this->Values->SetValue(i, value); }
   double GetValue(int i) { return this->Values->GetValue(i); }
   void SetNumberOfContours(int number) { this->Values->SetNumberOfContours(number); }
@@ -35,7 +38,7 @@ public:
   ///@}
 
   ///@{
-  /// Cuts the polygons of the output into triangles. On by default.
+  /// On: divides the polygons of the output into triangles. On by default.
   vtkSetMacro(GenerateTriangles, bool);
   vtkGetMacro(GenerateTriangles, bool);
   ///@}
@@ -47,9 +50,9 @@ protected:
   ~vtkPatchSlice() override = default;
 
   const char* OutputClass() const override { return "vtkPolyData"; }
-  bool Supports() override;
-  bool Make(const patchio::filters::Blocks&, patchio::Communicator&, vtkDataObject*) override;
-  vtkSmartPointer<vtkAlgorithm> FilterOfVtk(vtkSmartPointer<vtkDataObject>& input) override;
+  bool SupportsProperties() override;
+  bool FillOutput(const patchio::filters::Blocks&, patchio::Communicator&, vtkDataObject*) override;
+  vtkSmartPointer<vtkAlgorithm> MakeVtkFilter(vtkSmartPointer<vtkDataObject>& input) override;
 
 private:
   vtkPatchSlice(const vtkPatchSlice&) = delete;

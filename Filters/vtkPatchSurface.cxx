@@ -20,7 +20,7 @@ vtkStandardNewMacro(vtkPatchSurface);
 int vtkPatchSurface::FillInputPortInformation(int port, vtkInformation* info)
 {
   const int filled = this->Superclass::FillInputPortInformation(port, info);
-  if (port == 0) {  // otherwise VTK would pass one block after another
+  if (port == 0) {  // otherwise, VTK would pass one block after another
     info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   }
   return filled;
@@ -36,7 +36,7 @@ int vtkPatchSurface::ProcessRequest(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_OBJECT())) {
-    return patchio::Guarded(this, vtkDataObject::GetData(outputs),
+    return patchio::RunAndReportErrors(this, vtkDataObject::GetData(outputs),
         [&] { return this->Superclass::ProcessRequest(request, inputs, outputs); });
   }
   patchio::SetOutput(vtkDataObject::GetData(inputs[0]), "vtkPolyData", outputs->GetInformationObject(0));
@@ -54,25 +54,26 @@ int vtkPatchSurface::RequestData(
   if (vtkPatchSettings::GetFastExtraction() && this->MakeSurface(tree, output)) {
     return 1;
   }
-  vtkNew<vtkPatchGeometryFilter> ofBlock;
-  ofBlock->SetPieceInvariant(this->GetPieceInvariant());
-  ofBlock->SetNonlinearSubdivisionLevel(this->GetNonlinearSubdivisionLevel());
-  ofBlock->SetFastMode(this->GetFastMode());
-  ofBlock->SetRemoveGhostInterfaces(this->GetRemoveGhostInterfaces());
-  return patchio::RunOnCopy(ofBlock, tree, output);
+  vtkNew<vtkPatchGeometryFilter> blockFilter;
+  blockFilter->SetPieceInvariant(this->GetPieceInvariant());
+  blockFilter->SetNonlinearSubdivisionLevel(this->GetNonlinearSubdivisionLevel());
+  blockFilter->SetFastMode(this->GetFastMode());
+  blockFilter->SetRemoveGhostInterfaces(this->GetRemoveGhostInterfaces());
+  return patchio::RunOnCopy(blockFilter, tree, output);
 }
 
-/// Collective: makes the outer surface of all blocks. Returns false on all ranks if some block is not
-/// supported.
+/// Fills `output` with the outer surface of all blocks. Returns false on all ranks if a block is not
+/// supported. Collective: every rank of the global controller calls it.
 bool vtkPatchSurface::MakeSurface(vtkDataObject* input, vtkDataObject* output)
 {
   using namespace patchio::filters;
   const Blocks blocks = MakeBlocks(input);
-  const bool fits = blocks.UnsupportedReason.empty() && SolidBlocks(blocks).size() == blocks.List.size();
-  const auto ranks = patchio::AllRanks();
-  if (!patchio::AllOf(*ranks, fits)) {
+  const bool isSupported =
+      blocks.UnsupportedReason.empty() && SolidBlocks(blocks).size() == blocks.List.size();
+  const auto ranks = patchio::GlobalCommunicator();
+  if (!patchio::AllOf(*ranks, isSupported)) {
     return false;
   }
-  patchio::PutPieces(blocks.Pieces, OuterSurface(blocks, *ranks), output);
+  patchio::SetChildren(blocks.ChildNames, OuterSurface(blocks, *ranks), output);
   return true;
 }

@@ -3,9 +3,9 @@
  * @brief ParaView's Extract Surface, for all blocks at once
  *
  * While the plugin is loaded, ParaView's Extract Surface is this class (ReplacedFilters.xml). If all blocks
- * of the input on all ranks are uniform or rectilinear grids of three dimensions, the output is their outer
- * surface without the faces between blocks, levels and ranks, one piece for each piece of the input. Other
- * input goes to vtkPatchGeometryFilter block by block.
+ * of the input on all ranks are uniform or rectilinear grids of three dimensions, the output is the outer
+ * surface of the blocks, without the faces between blocks, levels and ranks: a poly data for each child of
+ * the input's root. For other input, the filter runs vtkPatchGeometryFilter block by block.
  */
 #ifndef vtkPatchSurface_h
 #define vtkPatchSurface_h

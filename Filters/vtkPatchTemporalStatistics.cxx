@@ -23,7 +23,7 @@
 
 namespace {
 
-/// Returns whether bounds are equal except for rounding errors.
+/// Returns whether two bounds are equal except for rounding errors.
 bool AreSameBounds(const double a[6], const double b[6])
 {
   double longest = 0;
@@ -33,7 +33,7 @@ bool AreSameBounds(const double a[6], const double b[6])
   return std::equal(a, a + 6, b, [=](double x, double y) { return std::abs(x - y) <= 1e-6 * longest; });
 }
 
-/// Returns whether values with the same index belong to the same place in both data sets.
+/// Returns whether cells and points with the same index have the same position in both data sets.
 bool AreAlike(vtkDataObject* a, vtkDataObject* b)
 {
   if (std::strcmp(a->GetClassName(), b->GetClassName()) != 0) {
@@ -56,22 +56,24 @@ bool AreAlike(vtkDataObject* a, vtkDataObject* b)
   return AreSameBounds(one->GetBounds(), other->GetBounds()) && AreSameBounds(first[0], first[1]);
 }
 
+/// The numbers of blocks at the first and the current step, and of blocks that differ.
 struct Comparison
 {
-  vtkIdType First = 0, Now = 0, Differences = 0;
+  vtkIdType FirstBlocks = 0, CurrentBlocks = 0, Differences = 0;
 };
 
-Comparison Compare(vtkCompositeDataSet* first, vtkCompositeDataSet* now)
+/// Compares the blocks of this rank at two steps.
+Comparison Compare(vtkCompositeDataSet* first, vtkCompositeDataSet* current)
 {
   const auto a = vtkSmartPointer<vtkCompositeDataIterator>::Take(first->NewIterator());
-  const auto b = vtkSmartPointer<vtkCompositeDataIterator>::Take(now->NewIterator());
+  const auto b = vtkSmartPointer<vtkCompositeDataIterator>::Take(current->NewIterator());
   a->InitTraversal();
   b->InitTraversal();
   Comparison found;
   while (!a->IsDoneWithTraversal() || !b->IsDoneWithTraversal()) {
     const bool hasA = !a->IsDoneWithTraversal(), hasB = !b->IsDoneWithTraversal();
-    found.First += hasA;
-    found.Now += hasB;
+    found.FirstBlocks += hasA;
+    found.CurrentBlocks += hasB;
     found.Differences += !hasA || !hasB || a->GetCurrentFlatIndex() != b->GetCurrentFlatIndex() ||
                          !AreAlike(a->GetCurrentDataObject(), b->GetCurrentDataObject());
     if (hasA) {
@@ -84,13 +86,14 @@ Comparison Compare(vtkCompositeDataSet* first, vtkCompositeDataSet* now)
   return found;
 }
 
+/// Returns the sums of the numbers over all ranks. Collective: every rank of the global controller calls it.
 Comparison SumOverRanks(const Comparison& local)
 {
   vtkMultiProcessController* const ranks = vtkMultiProcessController::GetGlobalController();
   if (!ranks) {
     return local;
   }
-  const vtkIdType sent[3] = {local.First, local.Now, local.Differences};
+  const vtkIdType sent[3] = {local.FirstBlocks, local.CurrentBlocks, local.Differences};
   vtkIdType sums[3] = {};
   ranks->AllReduce(sent, sums, 3, vtkCommunicator::SUM_OP);
   return {sums[0], sums[1], sums[2]};
@@ -102,18 +105,18 @@ bool IsFirstRank()
   return !ranks || ranks->GetLocalProcessId() == 0;
 }
 
-/// Returns the ghost flags of cells or points; null if there are none.
+/// Returns the ghost flags in the cell data or point data `data`; null if `data` has no ghost flags.
 vtkUnsignedCharArray* FlagsOf(vtkFieldData* data)
 {
   return vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
 }
 
-/// Hides the cells or points that are hidden at this step in the result of all steps.
+/// Hides in `steps`, the result of all steps, the cells or points that are hidden in `step`.
 void AddFlags(vtkFieldData* step, vtkFieldData* steps)
 {
-  vtkUnsignedCharArray *const now = FlagsOf(step), *const all = FlagsOf(steps);
-  if (now && all && now->GetNumberOfValues() == all->GetNumberOfValues()) {
-    std::transform(now->Begin(), now->End(), all->Begin(), all->Begin(),
+  vtkUnsignedCharArray *const current = FlagsOf(step), *const all = FlagsOf(steps);
+  if (current && all && current->GetNumberOfValues() == all->GetNumberOfValues()) {
+    std::transform(current->Begin(), current->End(), all->Begin(), all->Begin(),
         [](unsigned char a, unsigned char b) { return static_cast<unsigned char>(a | b); });
     all->Modified();
   }
@@ -128,7 +131,7 @@ int vtkPatchTemporalStatistics::RequestData(
 {
   vtkCompositeDataSet* const input = vtkCompositeDataSet::GetData(inputs[0]);
   vtkCompositeDataSet* const output = vtkCompositeDataSet::GetData(outputs);
-  if (!input || this->CurrentTimeIndex == 0 || this->HasBlocksOf(output, input)) {
+  if (!input || this->CurrentTimeIndex == 0 || this->CheckBlocks(output, input)) {
     return this->Superclass::RequestData(request, inputs, outputs);
   }
   output->Initialize();
@@ -137,25 +140,26 @@ int vtkPatchTemporalStatistics::RequestData(
   return 1;
 }
 
-bool vtkPatchTemporalStatistics::HasBlocksOf(vtkCompositeDataSet* first, vtkCompositeDataSet* now)
+bool vtkPatchTemporalStatistics::CheckBlocks(vtkCompositeDataSet* first, vtkCompositeDataSet* current)
 {
-  const Comparison found = SumOverRanks(Compare(first, now));
+  const Comparison found = SumOverRanks(Compare(first, current));
   if (found.Differences == 0) {
     return true;
   }
   std::ostringstream step, text;
   step << "time step " << this->CurrentTimeIndex;
-  if (now->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP())) {
-    step << " (time " << now->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()) << ")";
+  if (current->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP())) {
+    step << " (time " << current->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()) << ")";
   }
-  if (found.First == found.Now) {
-    text << "The " << found.Now << " blocks at " << step.str()
+  if (found.FirstBlocks == found.CurrentBlocks) {
+    text << "The " << found.CurrentBlocks << " blocks at " << step.str()
          << " differ in position or size from those at the first time step";
   } else {
-    text << "The first time step has " << found.First << " blocks and " << step.str() << " has " << found.Now;
+    text << "The first time step has " << found.FirstBlocks << " blocks and " << step.str() << " has "
+         << found.CurrentBlocks;
   }
   text << ", but Temporal Statistics requires the same blocks at all time steps";
-  if (found.First == 0 || found.Now == 0) {
+  if (found.FirstBlocks == 0 || found.CurrentBlocks == 0) {
     text << ". Check that all time steps are complete";
   } else {
     text << ". Apply Resample To Image first, or select a refinement level that does not change (Level Range "

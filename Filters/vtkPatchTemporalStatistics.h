@@ -3,12 +3,12 @@
  * @brief Temporal Statistics that ends with a message if blocks change from one time step to another
  *
  * vtkTemporalStatistics adds up the values of each cell and point over all time steps. If a step has a block
- * that the first step does not have, VTK reads beyond its tree, and ParaView crashes. If blocks of the same
- * size have moved, VTK mixes values of different places. So this filter compares the blocks of each step with
- * those of the first, on all ranks: places in the tree, kinds of grids, sizes and bounds. (The bounds of
- * grids with explicit points may change.) If the blocks differ, the filter reports the difference, outputs no
- * data and reads no more steps. It also keeps the flags of hidden cells and points, which VTK treats as
- * values: a cell is hidden if it is hidden at any step.
+ * that the first step does not have, VTK reads beyond the end of its tree, and ParaView crashes. If blocks of
+ * the same size have moved, VTK adds values at different positions. So this filter compares the blocks of
+ * each step with the blocks of the first step, on all ranks: positions in the tree, types of grids, sizes and
+ * bounds. (The bounds of grids with explicit points may change.) If the blocks differ, the filter reports the
+ * difference, outputs no data and reads no more steps. This filter also merges the flags of hidden cells and
+ * points, which VTK would treat as values: a cell of the output is hidden if the cell is hidden at any step.
  *
  * While the plugin is loaded, ParaView's Temporal Statistics is this class (ReplacedFilters.xml).
  */
@@ -38,9 +38,10 @@ protected:
 #endif
 
 private:
-  /// Collective: returns whether `now` has the blocks of the first step, which are those of `first`. If not,
-  /// reports the differences as an error.
-  bool HasBlocksOf(vtkCompositeDataSet* first, vtkCompositeDataSet* now);
+  /// Compares the blocks of the current step, `current`, with the blocks of the first step, `first`. Returns
+  /// true if the blocks are the same. Otherwise reports the difference as an error and returns false.
+  /// Collective: every rank of the global controller calls it.
+  bool CheckBlocks(vtkCompositeDataSet* first, vtkCompositeDataSet* current);
 
   vtkPatchTemporalStatistics(const vtkPatchTemporalStatistics&) = delete;
   void operator=(const vtkPatchTemporalStatistics&) = delete;

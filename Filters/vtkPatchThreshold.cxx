@@ -28,30 +28,30 @@ void vtkPatchThreshold::PrintSelf(ostream& os, vtkIndent indent)
      << indent << "Invert: " << this->Invert << "\n";
 }
 
-bool vtkPatchThreshold::Supports()
+bool vtkPatchThreshold::SupportsProperties()
 {
-  const patchio::ChosenArray array = patchio::ArrayOf(*this);
+  const patchio::ArrayToProcess array = patchio::GetArrayToProcess(*this);
   return !array.Name.empty() && (array.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS ||
                                     array.Association == vtkDataObject::FIELD_ASSOCIATION_CELLS);
 }
 
-bool vtkPatchThreshold::Make(const Blocks& blocks, patchio::Communicator&, vtkDataObject* output)
+bool vtkPatchThreshold::FillOutput(const Blocks& blocks, patchio::Communicator&, vtkDataObject* output)
 {
-  const patchio::ChosenArray array = patchio::ArrayOf(*this);
+  const patchio::ArrayToProcess array = patchio::GetArrayToProcess(*this);
   ThresholdRequest request;
   request.Array = array.Name;
-  request.OfPoints = array.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS;
+  request.IsPointData = array.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS;
   request.AllPoints = this->AllScalars;
   request.Lower = this->LowerThreshold;
   request.Upper = this->UpperThreshold;
   request.Inverted = this->Invert;
-  patchio::PutCells(
+  patchio::FillGrids(
       blocks, [&](const patchio::ProgressCallback& progress) { return Threshold(blocks, request, progress); },
-      [this](double done) { return this->ReportProgress(done); }, output);
+      [this](double fraction) { return this->ReportProgress(fraction); }, output);
   return true;
 }
 
-vtkSmartPointer<vtkAlgorithm> vtkPatchThreshold::FilterOfVtk(vtkSmartPointer<vtkDataObject>&)
+vtkSmartPointer<vtkAlgorithm> vtkPatchThreshold::MakeVtkFilter(vtkSmartPointer<vtkDataObject>&)
 {
   auto threshold = vtkSmartPointer<vtkThreshold>::New();
   threshold->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));

@@ -1,8 +1,9 @@
 /**
  * @class vtkPatchThreshold
- * @brief Keeps the cells whose values lie in a range, of many blocks together and of blocks with hidden cells
+ * @brief Selects the cells whose values lie in a range, of many blocks together and of blocks with hidden
+ * cells
  *
- * SetInputArrayToProcess() names the cell or point array; the filter tests the first component. The output
+ * SetInputArrayToProcess() selects the cell or point array; the filter tests the first component. The output
  * consists of unstructured grids whose cells share their points.
  */
 #ifndef vtkPatchThreshold_h
@@ -20,7 +21,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// The ends of the range, both included. Default: all values.
+  /// The ends of the range, which are included. Default: all values.
   vtkSetMacro(LowerThreshold, double);
   vtkGetMacro(LowerThreshold, double);
   vtkSetMacro(UpperThreshold, double);
@@ -28,14 +29,14 @@ public:
   ///@}
 
   ///@{
-  /// For point arrays: keeps a cell only if all its points lie in the range. Off: one point suffices. On by
-  /// default.
+  /// The test for point arrays. On: all points of a cell must lie in the range. Off: one point suffices. On
+  /// by default.
   vtkSetMacro(AllScalars, bool);
   vtkGetMacro(AllScalars, bool);
   ///@}
 
   ///@{
-  /// Keeps the cells outside the range instead. Off by default.
+  /// On: selects the cells outside the range instead. Off by default.
   vtkSetMacro(Invert, bool);
   vtkGetMacro(Invert, bool);
   ///@}
@@ -45,9 +46,9 @@ protected:
   ~vtkPatchThreshold() override = default;
 
   const char* OutputClass() const override { return "vtkUnstructuredGrid"; }
-  bool Supports() override;
-  bool Make(const patchio::filters::Blocks&, patchio::Communicator&, vtkDataObject*) override;
-  vtkSmartPointer<vtkAlgorithm> FilterOfVtk(vtkSmartPointer<vtkDataObject>& input) override;
+  bool SupportsProperties() override;
+  bool FillOutput(const patchio::filters::Blocks&, patchio::Communicator&, vtkDataObject*) override;
+  vtkSmartPointer<vtkAlgorithm> MakeVtkFilter(vtkSmartPointer<vtkDataObject>& input) override;
 
 private:
   vtkPatchThreshold(const vtkPatchThreshold&) = delete;

@@ -26,8 +26,9 @@ using namespace patchio::filters;
 
 namespace {
 
-/// Returns the cells of the image that this rank makes. VTK's rules divide the image.
-patchio::Box PartOf(const ImageGrid& grid, const patchio::Communicator& ranks)
+/// Returns the cells of the image that this rank fills. vtkExtentTranslator divides the image among the
+/// ranks.
+patchio::Box CellsOfRank(const ImageGrid& grid, const patchio::Communicator& ranks)
 {
   int whole[6] = {0, grid.Cells[0], 0, grid.Cells[1], 0, grid.Cells[2]};
   int part[6] = {0, 0, 0, 0, 0, 0};
@@ -39,8 +40,8 @@ patchio::Box PartOf(const ImageGrid& grid, const patchio::Communicator& ranks)
 
 using Names = std::set<std::string>;
 
-/// Collective: returns the names of all ranks, sorted.
-std::vector<std::string> OfAllRanks(const Names& local, patchio::Communicator& ranks)
+/// Returns the names of all ranks, sorted. Collective: every rank of the communicator calls it.
+std::vector<std::string> GatherNames(const Names& local, patchio::Communicator& ranks)
 {
   Names all;
   for (const std::string& text : ranks.AllGather(patchio::JoinTexts({local.begin(), local.end()}))) {
@@ -50,12 +51,12 @@ std::vector<std::string> OfAllRanks(const Names& local, patchio::Communicator& r
   return {all.begin(), all.end()};
 }
 
-/// Returns the names of the blocks' cell arrays, or of their point arrays.
-Names NamesIn(const std::vector<const Block*>& blocks, int kind)
+/// Returns the names of the blocks' arrays. `attributeType`: vtkDataObject::CELL or vtkDataObject::POINT.
+Names ArrayNames(const std::vector<const Block*>& blocks, int attributeType)
 {
   Names names;
   for (const Block* block : blocks) {
-    vtkDataSetAttributes* const data = block->Grid->GetAttributes(kind);
+    vtkDataSetAttributes* const data = block->Grid->GetAttributes(attributeType);
     for (int a = 0; a < data->GetNumberOfArrays(); ++a) {
       names.insert(data->GetArrayName(a) ? data->GetArrayName(a) : "");
     }
@@ -109,7 +110,7 @@ void vtkPatchVolume::ClearPointArrays()
 int vtkPatchVolume::FillInputPortInformation(int, vtkInformation* info)
 {
   info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
-  // Otherwise VTK would pass one block after another.
+  // Otherwise, VTK would pass one block after another.
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }
@@ -117,27 +118,27 @@ int vtkPatchVolume::FillInputPortInformation(int, vtkInformation* info)
 int vtkPatchVolume::RequestData(vtkInformation*, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   auto* const output = vtkMultiBlockDataSet::GetData(outputs);
-  return patchio::Guarded(
-      this, output, [&] { return this->MakeImages(vtkDataObject::GetData(inputs[0]), output); });
+  return patchio::RunAndReportErrors(
+      this, output, [&] { return this->MakeImage(vtkDataObject::GetData(inputs[0]), output); });
 }
 
-void vtkPatchVolume::WarnOfMissing(
-    const char* kind, const std::vector<std::string>& wanted, const std::vector<std::string>& found)
+void vtkPatchVolume::WarnOfMissingArrays(
+    const char* type, const std::vector<std::string>& requested, const std::vector<std::string>& found)
 {
-  for (const std::string& name : wanted) {
+  for (const std::string& name : requested) {
     if (!std::binary_search(found.begin(), found.end(), name)) {
-      vtkWarningMacro("The input has no " << kind << " array '" << name << "'. The " << kind
+      vtkWarningMacro("The input has no " << type << " array '" << name << "'. The " << type
                                           << " arrays are: " << patchio::NameList(found) << ".");
     }
   }
 }
 
-int vtkPatchVolume::MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* output)
+int vtkPatchVolume::MakeImage(vtkDataObject* input, vtkMultiBlockDataSet* output)
 {
-  const auto ranks = patchio::AllRanks();
+  const auto ranks = patchio::GlobalCommunicator();
   const Blocks blocks = MakeBlocks(input);
   const std::vector<const Block*> solid = SolidBlocks(blocks);
-  this->AbortExecute = 0;  // set by an earlier execution that the user stopped
+  this->AbortExecute = 0;  // an earlier execution that the user stopped may have set the flag
   if (!patchio::AllOf(*ranks, blocks.UnsupportedReason.empty() && solid.size() == blocks.List.size())) {
     if (ranks->Rank() == 0) {
       vtkErrorMacro(
@@ -149,21 +150,21 @@ int vtkPatchVolume::MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* outpu
   }
   ImageRequest request;
   request.Grid = ChooseImageGrid(solid, static_cast<double>(this->MaximumCells), *ranks);
-  request.Cells = PartOf(request.Grid, *ranks);
-  request.CellArrays = OfAllRanks(this->Internal->CellArrays, *ranks);
-  request.PointArrays = OfAllRanks(this->Internal->PointArrays, *ranks);
-  const std::vector<std::string> ofCells = OfAllRanks(NamesIn(solid, vtkDataObject::CELL), *ranks);
-  const std::vector<std::string> ofPoints = OfAllRanks(NamesIn(solid, vtkDataObject::POINT), *ranks);
+  request.Cells = CellsOfRank(request.Grid, *ranks);
+  request.CellArrays = GatherNames(this->Internal->CellArrays, *ranks);
+  request.PointArrays = GatherNames(this->Internal->PointArrays, *ranks);
+  const std::vector<std::string> cellArrays = GatherNames(ArrayNames(solid, vtkDataObject::CELL), *ranks);
+  const std::vector<std::string> pointArrays = GatherNames(ArrayNames(solid, vtkDataObject::POINT), *ranks);
   if (request.CellArrays.empty() && request.PointArrays.empty()) {
-    request.CellArrays = ofCells;
-    request.PointArrays = ofPoints;
+    request.CellArrays = cellArrays;
+    request.PointArrays = pointArrays;
   }
   if (ranks->Rank() == 0) {
-    this->WarnOfMissing("cell", request.CellArrays, ofCells);
-    this->WarnOfMissing("point", request.PointArrays, ofPoints);
+    this->WarnOfMissingArrays("cell", request.CellArrays, cellArrays);
+    this->WarnOfMissingArrays("point", request.PointArrays, pointArrays);
   }
-  request.Progress = [this](double done) {
-    this->UpdateProgress(done);
+  request.Progress = [this](double fraction) {
+    this->UpdateProgress(fraction);
     return !this->GetAbortExecute();
   };
   vtkNew<vtkImageData> part;

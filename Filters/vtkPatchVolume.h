@@ -2,12 +2,14 @@
  * @class vtkPatchVolume
  * @brief Makes an image of blocks of several levels, for volume rendering
  *
- * VTK draws a volume of blocks from back to front, and blocks of several levels have no such order. This
+ * VTK renders the volumes of blocks from back to front, but blocks of several levels have no such order. This
  * filter makes one image of all visible cells (filters::FillImage), with the cell size of the finest level
- * for which MaximumCells suffice. It takes uniform and rectilinear blocks of three dimensions.
+ * for which MaximumCells suffice. The input must consist of uniform or rectilinear blocks of three
+ * dimensions.
  *
- * Each rank makes a part of the image. The output is a multiblock data set of these parts, because VTK must
- * know the size of a single image before it has read the data that this size depends on.
+ * Each rank makes a part of the image. The output is a multiblock data set of these parts. The output cannot
+ * be a single image, because VTK requires the size of an image before the data are read, and the size depends
+ * on the data.
  */
 #ifndef vtkPatchVolume_h
 #define vtkPatchVolume_h
@@ -25,13 +27,14 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Greatest number of cells of the image, of all ranks together. Default: 16 million.
+  /// Greatest number of cells of the whole image. Default: 16 million.
   vtkSetClampMacro(MaximumCells, vtkIdType, 1, VTK_ID_MAX);
   vtkGetMacro(MaximumCells, vtkIdType);
   ///@}
 
   ///@{
-  /// The names of the arrays in the image. By default, the image has all arrays.
+  /// The names of the cell and point arrays in the image. Default: no names, so that the image has all
+  /// arrays.
   void AddCellArray(const char* name);
   void ClearCellArrays();
   void AddPointArray(const char* name);
@@ -46,9 +49,12 @@ protected:
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
 private:
-  int MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* output);
-  void WarnOfMissing(
-      const char* kind, const std::vector<std::string>& wanted, const std::vector<std::string>& found);
+  /// Fills `output` with this rank's part of the image. Returns 1. Collective: every rank of the global
+  /// controller calls it.
+  int MakeImage(vtkDataObject* input, vtkMultiBlockDataSet* output);
+  /// Warns of each name in `requested` that is not in `found`, which is sorted. `type`: "cell" or "point".
+  void WarnOfMissingArrays(
+      const char* type, const std::vector<std::string>& requested, const std::vector<std::string>& found);
   vtkPatchVolume(const vtkPatchVolume&) = delete;
   void operator=(const vtkPatchVolume&) = delete;
 

@@ -1,4 +1,4 @@
-// The compiled part of the Python package: patchio._core. __init__.py documents it for users.
+// The compiled part of the Python package, patchio._core. __init__.py documents the package for users.
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Base/Text.h"
@@ -29,8 +29,8 @@
 
 namespace patchio {
 
-/// Returns a name or a message as str. Bytes that are not UTF-8 become escapes such as \xff, so that texts
-/// can be printed and stay different.
+/// Returns a name or a message as str. Bytes that are not UTF-8 become escapes such as \xff, so that Python can
+/// print all texts, and different texts stay different.
 inline pybind11::str TextOf(const std::string& text)
 {
   return pybind11::reinterpret_steal<pybind11::str>(
@@ -61,14 +61,15 @@ namespace patchio {
 
 namespace {
 
-/// A step from _write.py: its description, and pointers to its arrays, which must stay in memory until the
-/// step is written.
+/// A step from _write.py: its description, and pointers to its arrays. The arrays must stay in memory until the step
+/// is written.
 struct StepFromPython
 {
   container::StepToWrite Step;
   std::vector<container::PatchValues> Values;
 };
 
+/// Returns the type of values with this name of numpy, such as "float32". Throws TypeError for other names.
 ElementType TypeNamed(const std::string& name)
 {
   if (const std::optional<ElementType> type = ValueNamed(name, LastElementType)) {
@@ -77,6 +78,7 @@ ElementType TypeNamed(const std::string& name)
   throw py::type_error("containers do not support the type " + name);
 }
 
+/// Adds levels and patches to a catalog. `levels` and `boxes`: see StepFromArrays().
 void AddPatches(const py::list& levels, const py::list& boxes, Catalog& catalog)
 {
   std::size_t next = 0;
@@ -105,10 +107,10 @@ void CheckOverlaps(const Catalog& catalog)
   }
 }
 
-/// Makes a step. `levels`: (ratio, spacing, number of patches). `boxes`: (lower, upper), one per patch.
-/// `variables`: (name, at nodes, components, type). `arrays`: (patch, variable, contiguous buffer of the
-/// array's bytes). Throws TypeError and ValueError.
-StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const Double3& origin,
+/// Makes a step. `step`: number of the step. `levels`: (ratio, spacing, number of patches). `boxes`: (lower, upper),
+/// one per patch. `variables`: (name, at nodes, components, type). `arrays`: (patch, variable, contiguous buffer of
+/// the array's bytes). Throws TypeError for unsupported types, and ValueError for wrong values.
+StepFromPython StepFromArrays(std::int64_t step, double time, int dimension, const Double3& origin,
     const py::list& levels, const py::list& boxes, const py::list& variables, const py::list& arrays)
 {
   StepFromPython result;
@@ -141,7 +143,7 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
   }
   try {
     CheckCatalog(catalog);
-  } catch (const Error& error) {  // the text begins with a term that Python users do not know
+  } catch (const Error& error) {  // the text begins with a word that Python users do not know
     const std::string text = error.what();
     const std::size_t rest = text.find(" has ");
     throw py::value_error("the step has " + (rest == std::string::npos ? text : text.substr(rest + 5)));
@@ -150,7 +152,7 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
   return result;
 }
 
-/// Returns the choice that `compress` names. Throws ValueError.
+/// Returns the compression with this name, a value of the argument `compress`. Throws ValueError for other names.
 container::CompressionChoice CompressionNamed(const std::string& name)
 {
   if (const auto choice = ValueNamed(name, container::LastCompressionChoice)) {
@@ -159,7 +161,8 @@ container::CompressionChoice CompressionNamed(const std::string& name)
   throw py::value_error("compress must be 'off', 'deflate', 'zstd' or 'auto', not '" + name + "'");
 }
 
-/// Adds the step to the container. Throws Error.
+/// Adds `step` to the container `path`. `overwrite`: replaces an existing container. Throws Error if the step cannot
+/// be written.
 void WriteStep(const std::string& path, bool overwrite, const StepFromPython& step,
     container::CompressionChoice compression, int threads)
 {
@@ -172,9 +175,8 @@ void WriteStep(const std::string& path, bool overwrite, const StepFromPython& st
   writer.Commit(*writing);
 }
 
-/// Memory of one array. Python's buffers keep this object alive. Its destructor returns the memory to the
-/// pool.
-struct Memory
+/// The memory of one array. Python's buffers keep this object alive. The destructor returns the memory to the pool.
+struct ArrayMemory
 {
   Buffer Values;
   std::size_t Bytes = 0;
@@ -211,9 +213,9 @@ std::array<std::int64_t, 3> DimsOf(
   return {values.Width(0), values.Width(1), values.Width(2)};
 }
 
-/// Returns a list of (block, Memory, name of the type, shape) for each variable. Moves the values without a
-/// copy.
-py::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
+/// Moves the values of `loaded` to Python without a copy. Returns a list of (block, ArrayMemory, name of the type,
+/// shape) for each variable.
+py::list MoveValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
 {
   py::list variables;
   for (std::size_t v = 0; v < options.Variables.size(); ++v) {
@@ -225,7 +227,7 @@ py::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResu
       if (array.Status == ArrayStatus::Read) {
         const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
         const Block& block = options.Blocks[b];
-        arrays.append(py::make_tuple(b, Memory{std::move(array.Values), bytes}, NameOf(array.Type),
+        arrays.append(py::make_tuple(b, ArrayMemory{std::move(array.Values), bytes}, NameOf(array.Type),
             ShapeOf(catalog, block.Level, DimsOf(catalog, block, variable, ghosts), array.Components)));
       }
     }
@@ -265,7 +267,7 @@ py::list LevelsOf(const Catalog& catalog)
 
 /// Returns 9 numbers of 32 bits per patch: level, number, writer, lower, upper. The result is a bytes object,
 /// because there may be a million patches.
-py::bytes PatchesOf(const Catalog& catalog)
+py::bytes PatchRows(const Catalog& catalog)
 {
   std::vector<std::int32_t> rows;
   rows.reserve(catalog.Patches.size() * 9);
@@ -301,12 +303,12 @@ py::list VariablesOf(const Catalog& catalog)
   return variables;
 }
 
-/// Returns the index of the first node, the positions and the labels of each axis; empty for grids without
-/// axes.
+/// Returns the index of the first node, the positions and the labels of each axis; an empty list for grids other than
+/// rectilinear ones.
 py::list AxesOf(const Catalog& catalog)
 {
   py::list axes;
-  if (catalog.Grid == GridKind::Rectilinear) {
+  if (catalog.Grid == GridType::Rectilinear) {
     for (const Axis& axis : catalog.Axes) {
       axes.append(
           py::make_tuple(axis.First, axis.Positions, axis.Labels.empty() ? axis.Positions : axis.Labels));
@@ -315,15 +317,14 @@ py::list AxesOf(const Catalog& catalog)
   return axes;
 }
 
-/// Returns the fields of a catalog by name. The class Step in _step.py documents the fields, and makes arrays
-/// of them.
+/// Returns the fields of a catalog by name. The class Step in _step.py documents the fields.
 py::dict CatalogAsDict(const Catalog& catalog)
 {
   py::list names, roles, flat, positions;
   for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
     names.append(TextOf(catalog.NameOfLevel(level)));
     roles.append(NameOf(catalog.RoleOf(level)));
-    positions.append(catalog.RoleOf(level) == LevelRole::Points ? catalog.PositionsOf(level) : -1);
+    positions.append(catalog.RoleOf(level) == LevelRole::Points ? catalog.PositionsVariable(level) : -1);
     flat.append(py::make_tuple(
         catalog.Levels[level].IsFlat(0), catalog.Levels[level].IsFlat(1), catalog.Levels[level].IsFlat(2)));
   }
@@ -339,7 +340,7 @@ py::dict CatalogAsDict(const Catalog& catalog)
   fields["level_roles"] = roles;
   fields["level_flat"] = flat;
   fields["level_positions"] = positions;
-  fields["patches"] = PatchesOf(catalog);
+  fields["patches"] = PatchRows(catalog);
   fields["variables"] = VariablesOf(catalog);
   fields["presence"] = PresenceOf(catalog);
   fields["coordinates"] =
@@ -355,10 +356,10 @@ py::dict CatalogAsDict(const Catalog& catalog)
   return fields;
 }
 
-/// Calls `work` without the interpreter's lock, so that other Python threads run, but makes only one such
-/// call at a time, because HDF5 is not thread-safe.
+/// Calls `work` and returns its result. Releases the interpreter's lock during the call, so that other Python threads
+/// run, but makes only one call at a time, because HDF5 is not thread-safe.
 template <typename Work>
-auto Alone(Work work)
+auto RunExclusively(Work work)
 {
   static std::mutex lock;
   const py::gil_scoped_release release;
@@ -366,22 +367,24 @@ auto Alone(Work work)
   return work();
 }
 
-/// A check for Ctrl-C during a read. The check needs the interpreter, so it is made only occasionally.
-class Interrupt
+/// A check for Ctrl-C during a read.
+class InterruptCheck
 {
 public:
-  bool Wanted()
+  /// Returns whether a signal has raised an exception. Asks the interpreter at most every 0.05 s, because each
+  /// question needs the interpreter's lock.
+  bool Poll()
   {
     constexpr double secondsBetween = 0.05;
-    if (!this->Seen && this->SinceLook.Seconds() >= secondsBetween) {
+    if (!this->Seen && this->SinceLastPoll.Seconds() >= secondsBetween) {
       const py::gil_scoped_acquire acquire;
       this->Seen = PyErr_CheckSignals() != 0;
-      this->SinceLook = Stopwatch();
+      this->SinceLastPoll = Stopwatch();
     }
     return this->Seen;
   }
-  /// Throws the exception of the signal, if Wanted() has seen a signal.
-  void Check() const
+  /// Throws the signal's exception if Poll() has returned true.
+  void ThrowIfSeen() const
   {
     if (this->Seen) {
       throw py::error_already_set();
@@ -389,11 +392,12 @@ public:
   }
 
 private:
-  Stopwatch SinceLook;
+  Stopwatch SinceLastPoll;
   bool Seen = false;
 };
 
-IndexMode ModeOf(const std::string& name)
+/// Returns the mode with this name, a value of the argument `metadata`. Throws ValueError for other names.
+IndexMode ModeNamed(const std::string& name)
 {
   if (name == "on") {
     return IndexMode::On;
@@ -410,8 +414,8 @@ IndexMode ModeOf(const std::string& name)
 std::shared_ptr<DataSet> Open(
     const std::vector<std::string>& paths, const std::string& metadata, bool listedOnly)
 {
-  const IndexMode mode = ModeOf(metadata);
-  return Alone([&] { return std::make_shared<DataSet>(paths, mode, listedOnly); });
+  const IndexMode mode = ModeNamed(metadata);
+  return RunExclusively([&] { return std::make_shared<DataSet>(paths, mode, listedOnly); });
 }
 
 /// Returns (path, time, step, date) of each step.
@@ -427,11 +431,12 @@ py::list HeadsOf(const Series& series)
 std::shared_ptr<Step> OpenStep(DataSet& data, std::size_t step)
 {
   if (step >= data.Steps().Steps.size()) {
-    throw py::index_error("step index out of range");
+    throw py::index_error("the step index is out of range");
   }
-  return Alone([&] { return data.Open(step); });
+  return RunExclusively([&] { return data.Open(step); });
 }
 
+/// Returns (patch, name of the variable, message) of each fault.
 py::list FaultsOf(const Catalog& catalog, const LoadResult& loaded)
 {
   py::list faults;
@@ -442,7 +447,8 @@ py::list FaultsOf(const Catalog& catalog, const LoadResult& loaded)
   return faults;
 }
 
-BlockForm FormOf(const std::string& name)
+/// Returns the form of blocks with this name. Throws ValueError for other names.
+BlockForm FormNamed(const std::string& name)
 {
   if (name == "patches") {
     return BlockForm::Patches;
@@ -462,19 +468,19 @@ BlockForm FormOf(const std::string& name)
 std::shared_ptr<BlockPlan> PlanBlocks(const Step& step, const std::vector<int>& patches,
     const std::vector<bool>& levels, const std::vector<int>& variables, const std::string& form)
 {
-  const BlockForm wanted = FormOf(form);
-  return Alone(
-      [&] { return std::make_shared<BlockPlan>(step.PlanBlocks(patches, levels, variables, wanted)); });
+  const BlockForm blockForm = FormNamed(form);
+  return RunExclusively(
+      [&] { return std::make_shared<BlockPlan>(step.PlanBlocks(patches, levels, variables, blockForm)); });
 }
 
 std::shared_ptr<BlockPlan> PlanBox(
     const Step& step, const std::vector<int>& patches, const Int3& lower, const Int3& upper)
 {
-  return Alone([&] { return std::make_shared<BlockPlan>(step.PlanBox(patches, {lower, upper})); });
+  return RunExclusively([&] { return std::make_shared<BlockPlan>(step.PlanBox(patches, {lower, upper})); });
 }
 
 /// Returns 9 numbers of 32 bits per block: level, lowest patch, number of parts, lower, upper.
-py::bytes RowsOf(const BlockPlan& plan)
+py::bytes BlockRows(const BlockPlan& plan)
 {
   std::vector<std::int32_t> rows;
   rows.reserve(plan.Blocks().size() * 9);
@@ -490,35 +496,36 @@ py::bytes RowsOf(const BlockPlan& plan)
   return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t)};
 }
 
-/// Returns BlockPlan::Flags() as bytes.
+/// Returns BlockPlan::Flags() as bytes. Throws IndexError if the block does not exist.
 py::bytes FlagsOf(const BlockPlan& plan, std::size_t block)
 {
   if (block >= plan.Blocks().size()) {
-    throw py::index_error("block index out of range");
+    throw py::index_error("the block index is out of range");
   }
   const std::vector<std::uint8_t> flags = plan.Flags(block);
   return {reinterpret_cast<const char*>(flags.data()), flags.size()};
 }
 
-/// Reads values of blocks. how: variables, ghosts, threads, whether to stop at the first fault, verify.
-/// Returns the result of TakeValues(), the faults, the report as a dict, and the report as text.
-py::tuple Read(Step& step, std::vector<Block> blocks, const py::args& how)
+/// Reads values of blocks. `arguments`: the fields Variables, Ghosts, Threads, StopAtFault and Verify of ReadOptions.
+/// Returns the result of MoveValues(), the faults, the report as a dict, and the report as text. Throws Error, and
+/// KeyboardInterrupt after Ctrl-C.
+py::tuple Read(Step& step, std::vector<Block> blocks, const py::args& arguments)
 {
   const auto [variables, ghosts, threads, stopAtFault, verify] =
-      how.cast<std::tuple<std::vector<int>, bool, int, bool, bool>>();
+      arguments.cast<std::tuple<std::vector<int>, bool, int, bool, bool>>();
   const ReadOptions options{std::move(blocks), variables, ghosts, threads, stopAtFault, verify};
-  Interrupt interrupt;
+  InterruptCheck interrupt;
   LoadResult loaded =
-      Alone([&] { return step.Read(options, [&](const ReadProgress&) { return !interrupt.Wanted(); }); });
-  interrupt.Check();
-  return py::make_tuple(TakeValues(step.Data(), options, loaded), FaultsOf(step.Data(), loaded),
+      RunExclusively([&] { return step.Read(options, [&](const ReadProgress&) { return !interrupt.Poll(); }); });
+  interrupt.ThrowIfSeen();
+  return py::make_tuple(MoveValues(step.Data(), options, loaded), FaultsOf(step.Data(), loaded),
       ReportAsDict(loaded.Report), TextOf(loaded.Report.Text()));
 }
 
-/// Returns the name of a variable's type; None if no patch has the variable.
+/// Returns the name of the type of a variable's values; None if no patch has the variable.
 std::optional<std::string> TypeOfVariable(Step& step, int variable)
 {
-  const std::optional<ElementType> type = Alone([&] { return step.TypeOfVariable(variable); });
+  const std::optional<ElementType> type = RunExclusively([&] { return step.TypeOfVariable(variable); });
   return type ? std::optional<std::string>(NameOf(*type)) : std::nullopt;
 }
 
@@ -532,16 +539,16 @@ std::string StoredTypeOf(ElementType type, bool bigEndian)
   return fmt::format("{}{}{}", SizeOf(type) == 1 ? '|' : bigEndian ? '>' : '<', kind, SizeOf(type));
 }
 
-const char* NameOf(FilterKind filter)
+const char* NameOf(FilterType filter)
 {
   constexpr std::array names{"none", "deflate", "shuffle", "fletcher32", "zstd"};
-  static_assert(names.size() == static_cast<std::size_t>(LastFilterKind) + 1);
+  static_assert(names.size() == static_cast<std::size_t>(LastFilterType) + 1);
   return names[static_cast<std::size_t>(filter)];
 }
 
-/// Returns (type, file, dims, dims of chunks, filters, first, count, bytes of the fill value, chunks) of an
-/// array in chunks, the slowest axis first. chunks: bytes with 4 numbers of 64 bits per chunk: number,
-/// offset, bytes, skipped filters.
+/// Returns (type, file, dims, dims of chunks, filters, first, count, bytes of the fill value, chunks) of a chunked
+/// array, with the slowest axis first. The element `chunks` is a bytes object with 4 numbers of 64 bits per chunk:
+/// number, offset, bytes, skipped filters.
 py::tuple ChunkedAsTuple(const LocationTable& table, const ChunkedArray& array)
 {
   py::list dims, chunkDims, filters;
@@ -549,8 +556,8 @@ py::tuple ChunkedAsTuple(const LocationTable& table, const ChunkedArray& array)
     dims.append(array.Dims[axis]);
     chunkDims.append(array.ChunkDims[axis]);
   }
-  for (const FilterKind filter : array.Filters) {
-    if (filter != FilterKind::None) {
+  for (const FilterType filter : array.Filters) {
+    if (filter != FilterType::None) {
       filters.append(NameOf(filter));
     }
   }
@@ -564,9 +571,9 @@ py::tuple ChunkedAsTuple(const LocationTable& table, const ChunkedArray& array)
       py::bytes(reinterpret_cast<const char*>(chunks.data()), chunks.size() * sizeof(std::uint64_t)));
 }
 
-/// Returns the location of a variable on a patch: None if the patch lacks the variable; a float if all values
-/// are this number and not stored; a text with the reason if the stored bytes are not the values; otherwise a
-/// list with an entry per stored array: (type, file, offset, bytes) or the result of ChunkedAsTuple().
+/// Returns the location of a variable on a patch: None if the patch lacks the variable; a float if all values equal
+/// this number and the file does not store the values; a text with the reason if the stored bytes are not the values;
+/// otherwise a list with an entry per stored array: (type, file, offset, bytes) or the result of ChunkedAsTuple().
 py::object LocationAsObject(const LocationTable& table, const Location& location)
 {
   py::list arrays;
@@ -586,7 +593,7 @@ py::object LocationAsObject(const LocationTable& table, const Location& location
     case Encoding::Constant:
       return py::float_(location.Value);
     case Encoding::SparseMaterials:
-      return py::str("volume fractions in sparse form");
+      return py::str("the file stores volume fractions in sparse form");
     case Encoding::Library:
       return py::str(table.LibraryArrays[location.First].Reason);
     case Encoding::Raw:
@@ -601,7 +608,7 @@ py::object LocationAsObject(const LocationTable& table, const Location& location
 /// LocationAsObject(). Throws Error for values that cannot be located.
 py::tuple Locate(Step& step, int variable, const std::vector<int>& patches)
 {
-  const LocationTable table = Alone([&] { return step.Locate(variable, patches); });
+  const LocationTable table = RunExclusively([&] { return step.Locate(variable, patches); });
   if (!table.Problems.empty()) {
     throw Error(table.Problems[0].Message);
   }
@@ -618,21 +625,20 @@ py::tuple Locate(Step& step, int variable, const std::vector<int>& patches)
   return py::make_tuple(files, undefined, info.Interleaved, locations);
 }
 
-/// Returns the shape of the patch, and one byte per cell, 1 if the cell is covered; no bytes if no cell is
-/// covered.
+/// Returns the shape of the patch, and the result of Step::CoveredCells() as bytes.
 py::tuple CoveredCells(Step& step, int patch)
 {
-  const std::vector<std::uint8_t> flags = Alone([&] { return step.CoveredCells(patch); });
+  const std::vector<std::uint8_t> flags = RunExclusively([&] { return step.CoveredCells(patch); });
   return py::make_tuple(ShapeOf(step.Data(), step.Data().Patches[patch].Level,
                             step.Data().ArrayDims(patch, Centering::Cell, {0, 0, 0}), 1),
       py::bytes(reinterpret_cast<const char*>(flags.data()), flags.size()));
 }
 
-/// Returns the levels that ParaView's reader shows for these variables if the user names no grid.
-std::vector<int> LevelsShown(const Step& step, const std::vector<int>& wanted)
+/// Returns the levels that ParaView's reader shows by default for these variables (property Grids: Automatic).
+std::vector<int> LevelsShown(const Step& step, const std::vector<int>& variables)
 {
   const int levels = static_cast<int>(step.Data().Levels.size());
-  const std::vector<bool> leftOut = LevelsLeftOut(step.Data(), 0, levels - 1, wanted, AutomaticGrid);
+  const std::vector<bool> leftOut = ExcludedLevels(step.Data(), 0, levels - 1, variables, AutomaticGrid);
   std::vector<int> shown;
   for (int level = 0; level < levels; ++level) {
     if (!leftOut[level]) {
@@ -642,16 +648,17 @@ std::vector<int> LevelsShown(const Step& step, const std::vector<int>& wanted)
   return shown;
 }
 
+/// Writes a step, see StepFromArrays() and WriteStep(). `number`: number of the step.
 void Write(const std::string& path, bool overwrite, std::int64_t number, double time, int dimension,
     const Double3& origin, const py::list& levels, const py::list& boxes, const py::list& variables,
     const py::list& arrays, const std::string& compress, int threads)
 {
   const container::CompressionChoice compression = CompressionNamed(compress);
-  const StepFromPython step = StepOfArrays(number, time, dimension, origin, levels, boxes, variables, arrays);
-  Alone([&] { WriteStep(path, overwrite, step, compression, threads); });
+  const StepFromPython step = StepFromArrays(number, time, dimension, origin, levels, boxes, variables, arrays);
+  RunExclusively([&] { WriteStep(path, overwrite, step, compression, threads); });
 }
 
-py::buffer_info BufferOf(Memory& memory)
+py::buffer_info BufferOf(ArrayMemory& memory)
 {
   return {memory.Values.get(), 1, "B", 1, {static_cast<py::ssize_t>(memory.Bytes)}, {1}};
 }
@@ -676,7 +683,7 @@ PYBIND11_MODULE(_core, module)
     }
   });
   module.def("write", &Write);
-  py::class_<Memory>(module, "Memory", py::buffer_protocol()).def_buffer(&BufferOf);
+  py::class_<ArrayMemory>(module, "Memory", py::buffer_protocol()).def_buffer(&BufferOf);
   py::class_<DataSet, std::shared_ptr<DataSet>>(module, "DataSet")
       .def(py::init(&Open))
       .def_property_readonly("heads", [](const DataSet& data) { return HeadsOf(data.Steps()); })
@@ -686,7 +693,7 @@ PYBIND11_MODULE(_core, module)
       .def("format", &DataSet::FormatName)
       .def("open", &OpenStep);
   py::class_<BlockPlan, std::shared_ptr<BlockPlan>>(module, "BlockPlan")
-      .def_property_readonly("rows", &RowsOf)
+      .def_property_readonly("rows", &BlockRows)
       .def("flags", &FlagsOf);
   py::class_<Step, std::shared_ptr<Step>>(module, "Step")
       .def("catalog", [](const Step& step) { return CatalogAsDict(step.Data()); })
@@ -694,9 +701,9 @@ PYBIND11_MODULE(_core, module)
       .def("plan", &PlanBlocks)
       .def("plan_box", &PlanBox)
       .def("read", [](Step& step, const std::vector<int>& patches,
-                       const py::args& how) { return Read(step, step.BlocksOf(patches), how); })
+                       const py::args& arguments) { return Read(step, step.BlocksOf(patches), arguments); })
       .def("read_blocks", [](Step& step, const BlockPlan& plan,
-                              const py::args& how) { return Read(step, plan.Blocks(), how); })
+                              const py::args& arguments) { return Read(step, plan.Blocks(), arguments); })
       .def("dtype", &TypeOfVariable)
       .def("locate", &Locate)
       .def("covered", &CoveredCells)

@@ -18,11 +18,12 @@ namespace {
 
 constexpr int MaximumThreads = 256;
 
-// Flags of vtkDataSetAttributes. A refined cell is also a duplicate, as in the flags of the ParaView reader:
-// some filters know only duplicates.
+// Flags of vtkDataSetAttributes. A refined cell is also a duplicate, as in the flags of the ParaView reader, because
+// some filters support only duplicates.
 constexpr std::uint8_t Duplicate = 1, Refined = 8 | Duplicate, Hidden = 32;
 
-std::vector<bool> FlagsOf(const Catalog& catalog, const std::vector<int>& patches)
+/// Returns one flag per patch of the catalog: true for the patches in `patches`.
+std::vector<bool> PatchFlags(const Catalog& catalog, const std::vector<int>& patches)
 {
   std::vector<bool> flags(catalog.Patches.size(), false);
   for (const int patch : patches) {
@@ -31,7 +32,7 @@ std::vector<bool> FlagsOf(const Catalog& catalog, const std::vector<int>& patche
   return flags;
 }
 
-std::vector<Block> BlocksOf(const Catalog& catalog, const std::vector<int>& patches, const Nesting& nesting,
+std::vector<Block> BlocksOfForm(const Catalog& catalog, const std::vector<int>& patches, const Nesting& nesting,
     const std::vector<int>& variables, BlockForm form)
 {
   if (form == BlockForm::Patches) {
@@ -39,15 +40,15 @@ std::vector<Block> BlocksOf(const Catalog& catalog, const std::vector<int>& patc
   }
   BlockOptions options;
   options.Merge = true;
-  if (form != BlockForm::Fewest) {  // because VTK's contour filter draws hidden cells of images
-    options.Cover.CellsWorthABox = 0;
+  if (form != BlockForm::Fewest) {  // VTK's contour filter draws hidden cells of images
+    options.Cover.BoxCostInCells = 0;
   }
-  return MakeBlocks(catalog, FlagsOf(catalog, patches), PatchTypes(catalog, variables), nesting,
+  return MakeBlocks(catalog, PatchFlags(catalog, patches), PatchTypes(catalog, variables), nesting,
       form != BlockForm::Filled, options);
 }
 
 /// Sets `flags`, which has one entry per cell of `grid`, to `flag` for the cells of `part` whose entry in
-/// `marks` is not 0. marks: one entry per cell of `part`, or empty.
+/// `marks` is not 0. `marks` has one entry per cell of `part`. Does nothing if `marks` is empty.
 void MarkCells(const Box& grid, const Box& part, const std::vector<std::uint8_t>& marks, std::uint8_t flag,
     std::uint8_t* flags)
 {
@@ -66,45 +67,45 @@ void MarkCells(const Box& grid, const Box& part, const std::vector<std::uint8_t>
 
 BlockPlan::BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches,
     const std::vector<bool>& shown, const std::vector<int>& variables, BlockForm form)
-    : Described(std::move(catalog)),
-      Nests(*this->Described, shown),
-      All(BlocksOf(*this->Described, patches, this->Nests, variables, form))
+    : SharedCatalog(std::move(catalog)),
+      PatchNesting(*this->SharedCatalog, shown),
+      PlannedBlocks(BlocksOfForm(*this->SharedCatalog, patches, this->PatchNesting, variables, form))
 {
 }
 
 BlockPlan::BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches, const Box& box)
-    : Described(std::move(catalog)), Nests(*this->Described, FlagsOf(*this->Described, patches))
+    : SharedCatalog(std::move(catalog)), PatchNesting(*this->SharedCatalog, PatchFlags(*this->SharedCatalog, patches))
 {
   Block whole;
-  whole.Level = patches.empty() ? 0 : this->Described->Patches[patches[0]].Level;
+  whole.Level = patches.empty() ? 0 : this->SharedCatalog->Patches[patches[0]].Level;
   for (const int patch : patches) {
-    whole.Parts.push_back({this->Described->Patches[patch].Cells, patch});
+    whole.Parts.push_back({this->SharedCatalog->Patches[patch].Cells, patch});
   }
-  this->All = CutToBoxes(whole, {box}, this->Nests);
+  this->PlannedBlocks = CutToBoxes(whole, {box}, this->PatchNesting);
 }
 
 std::vector<std::uint8_t> BlockPlan::Flags(std::size_t number) const
 {
-  const Block& block = this->All[number];
-  std::vector<std::uint8_t> flags(block.Cells.Cells(), block.Full ? 0 : Hidden);
+  const Block& block = this->PlannedBlocks[number];
+  std::vector<std::uint8_t> flags(block.Cells.CellCount(), block.Full ? 0 : Hidden);
   for (const OwnedBox& part : block.Parts) {
     if (!block.Full) {
       MarkBox(block.Cells, part.Cells, 0, flags.data());
     }
-    if (part.Cells == this->Described->Patches[part.Owner].Cells) {
-      const std::vector<std::uint8_t> elsewhere = this->Nests.CellsShownElsewhere(part.Owner);
+    if (part.Cells == this->SharedCatalog->Patches[part.Owner].Cells) {
+      const std::vector<std::uint8_t> elsewhere = this->PatchNesting.CellsShownElsewhere(part.Owner);
       MarkCells(block.Cells, part.Cells, elsewhere, Duplicate, flags.data());
     }
-    const std::vector<std::uint8_t> covered = this->Nests.CoveredCells(part.Owner, part.Cells);
+    const std::vector<std::uint8_t> covered = this->PatchNesting.CoveredCells(part.Owner, part.Cells);
     MarkCells(block.Cells, part.Cells, covered, Refined, flags.data());
   }
   const bool visible = std::all_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag == 0; });
   return visible ? std::vector<std::uint8_t>() : flags;
 }
 
-Step::Step(std::shared_ptr<OpenedStep> opened, TimeStep which, double openSeconds,
+Step::Step(std::shared_ptr<OpenedStep> opened, TimeStep entry, double openSeconds,
     std::shared_ptr<ReaderState> state)
-    : Opened(std::move(opened)), Which(std::move(which)), OpenSeconds(openSeconds), State(std::move(state))
+    : Opened(std::move(opened)), Entry(std::move(entry)), OpenSeconds(openSeconds), State(std::move(state))
 {
 }
 
@@ -113,7 +114,7 @@ void Step::CheckPatch(int patch) const
   const int patches = static_cast<int>(this->Data().Patches.size());
   if (patch < 0 || patch >= patches) {
     throw Error(fmt::format(
-        "{} has no patch {}. Patches are numbered 0 to {}.", this->Which.Path, patch, patches - 1));
+        "{} has no patch {}. Patches are numbered 0 to {}.", this->Entry.Path, patch, patches - 1));
   }
 }
 
@@ -121,7 +122,7 @@ void Step::CheckVariable(int variable) const
 {
   const int variables = static_cast<int>(this->Data().Variables.size());
   if (variable < 0 || variable >= variables) {
-    throw Error(fmt::format("{} has no variable number {}.", this->Which.Path, variable));
+    throw Error(fmt::format("{} has no variable number {}.", this->Entry.Path, variable));
   }
 }
 
@@ -137,8 +138,8 @@ LoadRequest Step::RequestOf(const ReadOptions& options) const
   request.Blocks = options.Blocks;
   for (const int variable : options.Variables) {
     this->CheckVariable(variable);
-    VariableRequest& wanted = request.Variables.emplace_back(RequestAsStored(this->Data(), variable));
-    wanted.Ghosts = options.Ghosts ? wanted.Ghosts : Int3{0, 0, 0};
+    VariableRequest& variableRequest = request.Variables.emplace_back(RequestAsStored(this->Data(), variable));
+    variableRequest.Ghosts = options.Ghosts ? variableRequest.Ghosts : Int3{0, 0, 0};
   }
   request.StopAtFault = options.StopAtFault;
   request.Verify = options.Verify;
@@ -154,7 +155,7 @@ void Step::ChooseThreads(LoadRequest& request, int threads)
   }
   AutomaticThreads& automatic = this->State->Automatic;
   automatic.Begin(
-      *this->State->Alone, this->Which.Path, ThreadPolicy::Balanced, ThreadsThatFit(MaximumThreads));
+      *this->State->SelfCommunicator, this->Entry.Path, ThreadPolicy::Balanced, ThreadsThatFit(MaximumThreads));
   request.Control = &automatic.Control();
   request.Threads = request.Control->Threads();
   request.Storage = automatic.Choice().Requests.value_or(request.Storage);
@@ -162,21 +163,21 @@ void Step::ChooseThreads(LoadRequest& request, int threads)
 
 LoadResult Step::Load(const LoadRequest& request, const ReadProgressCallback& progress)
 {
-  const auto locate = [&](const std::vector<PatchVariable>& wanted) {
-    return this->Opened->Locate(wanted, request.Threads, {}, request.Verify);
+  const auto locate = [&](const std::vector<PatchVariable>& arrays) {
+    return this->Opened->Locate(arrays, request.Threads, {}, request.Verify);
   };
   RankRead loader(locate, this->Opened->SharedData(), std::make_shared<const LoadRequest>(request));
-  CheckMemoryOfMachines(*this->State->Alone, loader.BytesNeeded());
+  CheckMemoryOfMachines(*this->State->SelfCommunicator, loader.BytesNeeded());
   return loader.Read(progress);
 }
 
 LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& progress)
 {
   const Stopwatch watch;
-  this->Opened->SetStep(*this->State->Alone, this->Which);
+  this->Opened->SetStep(*this->State->SelfCommunicator, this->Entry);
   LoadRequest request = this->RequestOf(options);
   this->ChooseThreads(request, options.Threads);
-  this->Opened->Prepare(*this->State->Alone, request.Threads);
+  this->Opened->Prepare(*this->State->SelfCommunicator, request.Threads);
   const double prepareSeconds = watch.Seconds();
   LoadResult loaded;
   const std::string fault = CatchError([&] { loaded = this->Load(request, progress); });
@@ -198,20 +199,20 @@ LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& pr
 LocationTable Step::Locate(int variable, const std::vector<int>& patches)
 {
   this->CheckVariable(variable);
-  std::vector<PatchVariable> wanted;
+  std::vector<PatchVariable> arrays;
   for (const int patch : patches) {
     this->CheckPatch(patch);
-    wanted.push_back({patch, variable});
+    arrays.push_back({patch, variable});
   }
-  this->Opened->SetStep(*this->State->Alone, this->Which);
-  this->Opened->Prepare(*this->State->Alone, ThreadsThatFit(MaximumThreads));
-  return this->Opened->Locate(wanted, ThreadsThatFit(MaximumThreads));
+  this->Opened->SetStep(*this->State->SelfCommunicator, this->Entry);
+  this->Opened->Prepare(*this->State->SelfCommunicator, ThreadsThatFit(MaximumThreads));
+  return this->Opened->Locate(arrays, ThreadsThatFit(MaximumThreads));
 }
 
 std::optional<ElementType> Step::TypeOfVariable(int variable)
 {
   this->CheckVariable(variable);
-  this->Opened->SetStep(*this->State->Alone, this->Which);
+  this->Opened->SetStep(*this->State->SelfCommunicator, this->Entry);
   bool constant = false;
   for (int p = 0; p < static_cast<int>(this->Data().Patches.size()); ++p) {
     const Presence presence = this->Data().PresenceOf(variable, p);
@@ -230,11 +231,11 @@ std::optional<ElementType> Step::TypeOfVariable(int variable)
 std::vector<std::uint8_t> Step::CoveredCells(int patch)
 {
   this->CheckPatch(patch);
-  if (!this->Nests) {
-    this->Nests =
+  if (!this->PatchNesting) {
+    this->PatchNesting =
         std::make_unique<Nesting>(this->Data(), std::vector<bool>(this->Data().Patches.size(), true));
   }
-  return this->Nests->CellsShownElsewhere(patch);
+  return this->PatchNesting->CellsShownElsewhere(patch);
 }
 
 BlockPlan Step::PlanBlocks(const std::vector<int>& patches, const std::vector<bool>& levels,
@@ -284,22 +285,22 @@ DataSet::DataSet(const std::vector<std::string>& paths, IndexMode mode, bool lis
   }
   SeriesOptions options;
   options.ListedOnly = listedOnly;
-  this->All = OpenSeries(*this->State->Alone, paths, options, mode);
+  this->AllSteps = OpenSeries(*this->State->SelfCommunicator, paths, options, mode);
   this->Name = FormatOf(paths[0]).Name();
 }
 
 std::shared_ptr<Step> DataSet::Open(std::size_t step)
 {
-  const TimeStep& which = this->All.Steps[step];
+  const TimeStep& entry = this->AllSteps.Steps[step];
   const Stopwatch watch;
-  std::shared_ptr<OpenedStep> opened = this->Last;
-  if (!opened || this->LastPath != which.Path) {
-    opened = std::make_shared<OpenedStep>(*this->State->Alone, which.Path, this->Mode);
-    this->Last = opened->Data().StepsInFile > 1 && !opened->Data().PatchesChange ? opened : nullptr;
-    this->LastPath = which.Path;
+  std::shared_ptr<OpenedStep> opened = this->LastOpened;
+  if (!opened || this->LastPath != entry.Path) {
+    opened = std::make_shared<OpenedStep>(*this->State->SelfCommunicator, entry.Path, this->Mode);
+    this->LastOpened = opened->Data().StepsInFile > 1 && !opened->Data().PatchesChange ? opened : nullptr;
+    this->LastPath = entry.Path;
   }
-  opened->SetStep(*this->State->Alone, which);
-  return std::make_shared<Step>(std::move(opened), which, watch.Seconds(), this->State);
+  opened->SetStep(*this->State->SelfCommunicator, entry);
+  return std::make_shared<Step>(std::move(opened), entry, watch.Seconds(), this->State);
 }
 
 }  // namespace patchio

@@ -1,5 +1,4 @@
-// A series and its steps, read by a single process, for the Python module. This file does not depend on
-// Python.
+// A series and its steps, read by a single process, for the Python module. The classes do not depend on Python.
 #pragma once
 
 #include "Catalog/Nesting.h"
@@ -21,7 +20,7 @@ namespace patchio {
 /// The state that the steps of a data set share.
 struct ReaderState
 {
-  std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
+  std::unique_ptr<Communicator> SelfCommunicator = MakeSelfCommunicator();
   AutomaticThreads Automatic;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
 };
@@ -29,9 +28,9 @@ struct ReaderState
 /// The form of blocks that are made from patches.
 enum class BlockForm
 {
-  Patches,  ///< one block per patch, in the given order
-  Merged,   ///< few boxes without gaps, cut so that they leave out cells that a finer patch covers
-  Fewest,   ///< boxes with hidden cells where that saves boxes: gaps, and cells that a finer patch covers
+  Patches,  ///< one block per patch, in the order of the patches
+  Merged,   ///< few boxes without gaps and without the cells that a finer patch covers
+  Fewest,   ///< fewer boxes, with hidden cells: gaps, and cells that a finer patch covers
   Filled    ///< few boxes without gaps, with all cells of the patches
 };
 
@@ -39,36 +38,37 @@ enum class BlockForm
 class BlockPlan
 {
 public:
-  /// patches: global numbers, each once. shown: one flag per patch; patches with the flag hide coarser cells,
-  /// whether or not `patches` has them. variables: numbers in the catalog; only patches that have the same
-  /// ones of these variables are merged. Throws Error if a patch does not exist.
+  /// Makes blocks of `patches`. `patches`: indices in Catalog::Patches, each once. `shown`: one flag per patch of the
+  /// catalog; a patch with the flag hides coarser cells, even if `patches` lacks the patch. `variables`: indices in
+  /// Catalog::Variables; only patches that have the same variables among `variables` are merged.
   BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches,
       const std::vector<bool>& shown, const std::vector<int>& variables, BlockForm form);
 
-  /// Makes one block of the cells that `box`, on the patches' level, shares with the patches; no block if
-  /// they share no cells. Throws Error as above.
+  /// Makes one block of the cells that `box` shares with the patches, which are on one level; no block if `box` and
+  /// the patches share no cells. `box` is in cells of this level.
   BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches, const Box& box);
 
-  /// The blocks. They have no ghost layers.
-  const std::vector<Block>& Blocks() const { return this->All; }
-  const Catalog& Data() const { return *this->Described; }
-  /// Returns one flag per cell of a block, axis 0 fastest, as VTK defines the flags: hidden (no patch has the
-  /// cell), refined (finer patches cover the cell), duplicate (another patch of the level has the cell).
-  /// Returns an empty list if all cells are visible. Requires block < Blocks().size().
+  /// Returns the blocks, which have no ghost layers.
+  const std::vector<Block>& Blocks() const { return this->PlannedBlocks; }
+  const Catalog& Data() const { return *this->SharedCatalog; }
+  /// Returns one flag of VTK per cell of a block, axis 0 fastest: HIDDENCELL (no patch has the cell), REFINEDCELL
+  /// (finer patches cover the cell), DUPLICATECELL (another patch of the level has the cell). Returns an empty list
+  /// if all cells are visible. Requires block < Blocks().size().
   std::vector<std::uint8_t> Flags(std::size_t block) const;
 
 private:
-  std::shared_ptr<const Catalog> Described;
-  Nesting Nests;
-  std::vector<Block> All;
+  std::shared_ptr<const Catalog> SharedCatalog;
+  Nesting PatchNesting;
+  std::vector<Block> PlannedBlocks;
 };
 
+/// The values to read, and how to read them.
 struct ReadOptions
 {
   std::vector<Block> Blocks;
-  std::vector<int> Variables;  ///< numbers in the catalog
+  std::vector<int> Variables;  ///< indices in Catalog::Variables
   bool Ghosts = false;         ///< true: also read the stored ghost layers; every block must be a patch
-  int Threads = 0;             ///< NT; 0: from the storage's profile, adapted during the read
+  int Threads = 0;             ///< number of reader threads; 0: from the storage's profile, adapted during the read
   bool StopAtFault = true;     ///< false: skip arrays that cannot be read
   bool Verify = false;         ///< true: compare values with their checksums, if the files have checksums
 };
@@ -78,37 +78,39 @@ struct ReadOptions
 class Step
 {
 public:
-  /// `opened` may be shared by the steps of one file.
-  Step(std::shared_ptr<OpenedStep> opened, TimeStep which, double openSeconds,
+  /// `opened`: the step's file, which the steps of one file may share. `entry`: the entry of the step in
+  /// Series::Steps. `openSeconds`: time of opening the file, for the first report.
+  Step(std::shared_ptr<OpenedStep> opened, TimeStep entry, double openSeconds,
       std::shared_ptr<ReaderState> state);
 
-  const TimeStep& Head() const { return this->Which; }
-  /// Returns the catalog of the file. Its current step is the step of the file that was read last.
+  const TimeStep& Head() const { return this->Entry; }
+  /// Returns the catalog of the file. The catalog's current step is the step of the file that was read last.
   const Catalog& Data() const { return this->Opened->Data(); }
   /// Returns a warning about damaged index files; empty if no index file is damaged.
   const std::string& Warning() const { return this->Opened->Warning(); }
 
-  /// Reads values. The arguments of LoadResult::At() are positions in options.Blocks and options.Variables.
-  /// Throws Error for numbers that do not exist, and if the memory is insufficient. The result has the faults
-  /// of files.
+  /// Reads values. The arguments of LoadResult::At() are indices in options.Blocks and options.Variables.
+  /// LoadResult::Faults has the errors in files. Calls `progress` during the read; the read ends if `progress` returns
+  /// false. Throws Error if a variable does not exist or the memory is insufficient.
   LoadResult Read(const ReadOptions& options, const ReadProgressCallback& progress);
 
-  /// Returns the locations of a variable, one per patch of `patches`. Throws Error for numbers that do not
-  /// exist.
+  /// Returns the locations of a variable's values in the files, one per patch of `patches`. Throws Error if the
+  /// variable or a patch does not exist.
   LocationTable Locate(int variable, const std::vector<int>& patches);
-  /// Returns the type of a variable's values after a read; nullopt if no patch has the variable. Throws
-  /// Error.
+  /// Returns the type that a variable's values have after a read; nullopt if no patch has the variable. Throws Error
+  /// if the variable does not exist or its values cannot be located.
   std::optional<ElementType> TypeOfVariable(int variable);
-  /// Returns one flag per cell of the patch, axis 0 fastest: 1 if a finer level or another patch of the level
-  /// covers the cell (see Nesting::CellsShownElsewhere()). Returns an empty list if no cell is covered.
+  /// Returns one flag per cell of the patch, axis 0 fastest: 1 if a finer level or another patch of the level covers
+  /// the cell (see Nesting::CellsShownElsewhere()). Returns an empty list if no cell is covered. Throws Error if the
+  /// patch does not exist.
   std::vector<std::uint8_t> CoveredCells(int patch);
   /// Returns one block per patch. Throws Error if a patch does not exist.
   std::vector<Block> BlocksOf(const std::vector<int>& patches) const;
-  /// Returns blocks of patches, see BlockPlan. Patches of the levels with levels[level] hide cells of coarser
-  /// levels. Throws Error.
+  /// Returns blocks of patches, see BlockPlan. `levels`: one flag per level; patches of levels with the flag hide
+  /// cells of coarser levels. Throws Error if a patch or a variable does not exist.
   BlockPlan PlanBlocks(const std::vector<int>& patches, const std::vector<bool>& levels,
       const std::vector<int>& variables, BlockForm form) const;
-  /// Returns one block with the cells of a box, see BlockPlan. Throws Error.
+  /// Returns one block with the cells of a box, see BlockPlan. Throws Error if a patch does not exist.
   BlockPlan PlanBox(const std::vector<int>& patches, const Box& box) const;
   /// Returns the patches for process `part` of `parts` processes. The patches of a part are close together,
   /// and all parts have about the same number of bytes. Throws Error unless 0 <= part < parts.
@@ -122,32 +124,32 @@ private:
   LoadResult Load(const LoadRequest& request, const ReadProgressCallback& progress);
 
   std::shared_ptr<OpenedStep> Opened;
-  TimeStep Which;
+  TimeStep Entry;
   double OpenSeconds;  ///< time of opening, in seconds; 0 after the first report, which includes this time
   std::shared_ptr<ReaderState> State;
-  std::unique_ptr<Nesting> Nests;
+  std::unique_ptr<Nesting> PatchNesting;
 };
 
-/// The time steps behind some paths.
+/// The time steps of one or several paths.
 class DataSet
 {
 public:
-  /// Opens the series of all paths. Throws Error if no step can be opened.
+  /// Opens the series of all paths. `mode`: use of index files. `listedOnly`: skips the steps in the folder that the
+  /// paths do not list. Throws Error if no step can be opened.
   DataSet(const std::vector<std::string>& paths, IndexMode mode, bool listedOnly);
 
-  const Series& Steps() const { return this->All; }
-  /// Returns the name of the format.
+  const Series& Steps() const { return this->AllSteps; }
   const char* FormatName() const { return this->Name; }
   /// Opens a step, with step < Steps().Steps.size(). Throws Error if the step cannot be read.
   std::shared_ptr<Step> Open(std::size_t step);
 
 private:
   IndexMode Mode;
-  Series All;
-  const char* Name;  ///< name of the format of the first path; the files of steps may be missing
+  Series AllSteps;
+  const char* Name;  ///< name of the format, from the first path, because the files of steps may be missing
   std::shared_ptr<ReaderState> State = std::make_shared<ReaderState>();
-  std::shared_ptr<OpenedStep> Last;  ///< the step that was opened last, if its file has several steps
-  std::string LastPath;
+  std::shared_ptr<OpenedStep> LastOpened;  ///< the step that was opened last, if its file has several steps
+  std::string LastPath;                    ///< path of the step that was opened last
 };
 
 }  // namespace patchio

@@ -22,13 +22,14 @@ namespace {
 /// A patch in the output, on any rank.
 struct AmrPatch
 {
-  const Block* Of;
-  unsigned int Piece;  ///< number of its grid in the tree's level
+  const Block* SourceBlock;
+  unsigned int PieceIndex;  ///< index of the patch's grid in the level of the tree
 };
 
 using AmrLevels = std::vector<std::vector<AmrPatch>>;
 
-/// Returns the shown patches of all levels, without empty levels at the end. shown: one flag per patch.
+/// Returns the shown patches of all levels, without empty levels at the end. `shown`: by patch, true if the
+/// patch is shown.
 AmrLevels PatchesOfLevels(
     const Catalog& catalog, const std::vector<Block>& blocks, const std::vector<bool>& shown)
 {
@@ -46,23 +47,24 @@ AmrLevels PatchesOfLevels(
   return levels;
 }
 
-int FloorDivide(int number, int by)
+/// Returns number / divisor, rounded down.
+int FloorDivide(int number, int divisor)
 {
-  return number >= 0 ? number / by : -((by - 1 - number) / by);
+  return number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor);
 }
 
-/// Returns, for each level, the index on this level where the AMR begins: the lower corner of a cell of the
-/// first level, chosen so that no index of a patch is negative.
+/// Returns, by level, the index on the level at which the AMR data begin: the lower corner of a cell of the
+/// level `first`, such that no patch has a negative index.
 std::vector<Int3> LowerCorners(const Catalog& catalog, const AmrLevels& levels, std::size_t first)
 {
   std::vector<Int3> corners(levels.size(), Int3{0, 0, 0});
   for (int axis = 0; axis < 3; ++axis) {
-    std::vector<int> scale(levels.size(), 1);  // cells of the level in one of the first level
-    int lowest = levels[first][0].Of->Cells.Lower[axis];
+    std::vector<int> scale(levels.size(), 1);  // number of cells of the level in a cell of the first level
+    int lowest = levels[first][0].SourceBlock->Cells.Lower[axis];
     for (std::size_t l = first; l < levels.size(); ++l) {
       scale[l] = l > first ? scale[l - 1] * catalog.Levels[l].Ratio[axis] : 1;
       for (const AmrPatch& patch : levels[l]) {
-        lowest = std::min(lowest, FloorDivide(patch.Of->Cells.Lower[axis], scale[l]));
+        lowest = std::min(lowest, FloorDivide(patch.SourceBlock->Cells.Lower[axis], scale[l]));
       }
     }
     for (std::size_t l = first; l < levels.size(); ++l) {
@@ -72,8 +74,8 @@ std::vector<Int3> LowerCorners(const Catalog& catalog, const AmrLevels& levels, 
   return corners;
 }
 
-/// Returns a shallow copy of a patch's grid with this origin and an extent that begins at 0.
-vtkSmartPointer<vtkUniformGrid> MovedTo(const double origin[3], vtkUniformGrid* grid)
+/// Returns a shallow copy of `grid` with this origin and an extent that begins at 0.
+vtkSmartPointer<vtkUniformGrid> CopyWithOrigin(const double origin[3], vtkUniformGrid* grid)
 {
   auto moved = vtkSmartPointer<vtkUniformGrid>::New();
   moved->ShallowCopy(grid);
@@ -84,12 +86,13 @@ vtkSmartPointer<vtkUniformGrid> MovedTo(const double origin[3], vtkUniformGrid* 
   return moved;
 }
 
-/// Describes the patches of a level and adds their grids. tree: the grids; null if there are none yet.
+/// Adds the boxes of the patches of a level, and their grids from `tree`, to `amr`. `tree`: null adds no
+/// grids.
 void FillLevel(const Catalog& catalog, const std::vector<AmrPatch>& patches, const Int3& corner,
     vtkMultiBlockDataSet* tree, unsigned int level, vtkOverlappingAMR* amr)
 {
   for (unsigned int id = 0; id < patches.size(); ++id) {
-    const Block& block = *patches[id].Of;
+    const Block& block = *patches[id].SourceBlock;
     const double* const spacing = catalog.Levels[block.Level].Spacing.data();
     double origin[3];
     int dimensions[3];
@@ -102,13 +105,14 @@ void FillLevel(const Catalog& catalog, const std::vector<AmrPatch>& patches, con
         level, id, vtkAMRBox(origin, dimensions, spacing, amr->GetOrigin(), amr->GetGridDescription()));
     auto* const pieces = tree ? vtkMultiPieceDataSet::SafeDownCast(tree->GetBlock(block.Level)) : nullptr;
     if (auto* const grid =
-            vtkUniformGrid::SafeDownCast(pieces ? pieces->GetPiece(patches[id].Piece) : nullptr)) {
-      amr->SetDataSet(level, id, MovedTo(origin, grid));
+            vtkUniformGrid::SafeDownCast(pieces ? pieces->GetPiece(patches[id].PieceIndex) : nullptr)) {
+      amr->SetDataSet(level, id, CopyWithOrigin(origin, grid));
     }
   }
 }
 
-int DescriptionOf(const Catalog& catalog, const Block& block)
+/// Returns the description of the axes of a block, such as VTK_XYZ_GRID.
+int GridDescriptionOf(const Catalog& catalog, const Block& block)
 {
   int dimensions[3];
   for (int axis = 0; axis < 3; ++axis) {
@@ -117,6 +121,7 @@ int DescriptionOf(const Catalog& catalog, const Block& block)
   return vtkStructuredData::GetDataDescription(dimensions);
 }
 
+/// Adds all levels to `amr`, see FillAmr() and FillLevel().
 void FillLevels(
     const Catalog& catalog, const AmrLevels& levels, vtkMultiBlockDataSet* tree, vtkOverlappingAMR* amr)
 {
@@ -130,7 +135,7 @@ void FillLevels(
     counts.push_back(static_cast<unsigned int>(levels[l].size()));
   }
   SetBlocksPerLevel(counts, amr);
-  amr->SetGridDescription(DescriptionOf(catalog, *levels[first][0].Of));
+  amr->SetGridDescription(GridDescriptionOf(catalog, *levels[first][0].SourceBlock));
   const std::vector<Int3> corners = LowerCorners(catalog, levels, first);
   double origin[3];
   for (int axis = 0; axis < 3; ++axis) {
@@ -142,7 +147,7 @@ void FillLevels(
     const std::size_t finer = std::min(l + 1, catalog.Levels.size() - 1);
     const Int3& ratio = catalog.Levels[finer].Ratio;
     amr->SetSpacing(level, catalog.Levels[l].Spacing.data());
-    // As in VTK, the ratio is 2 if there is no finer level.
+    // As in VTK, the ratio of the only level is 2.
     amr->SetRefinementRatio(level, finer > 0 ? *std::max_element(ratio.begin(), ratio.end()) : 2);
     FillLevel(catalog, levels[l], corners[l], tree, level, amr);
   }
@@ -151,9 +156,9 @@ void FillLevels(
 
 }  // namespace
 
-std::string WhyNotAmr(const Catalog& catalog)
+std::string AmrUnsupportedReason(const Catalog& catalog)
 {
-  if (catalog.Grid != GridKind::Uniform) {
+  if (catalog.Grid != GridType::Uniform) {
     return std::string("its grids are ") + NameOf(catalog.Grid) + ", not uniform";
   }
   const std::vector<Level>& levels = catalog.Levels;
@@ -178,12 +183,12 @@ std::string WhyNotAmr(const Catalog& catalog)
   return {};
 }
 
-std::string NotAmrText(const Catalog& catalog)
+std::string AmrUnsupportedMessage(const Catalog& catalog)
 {
-  const std::string why = WhyNotAmr(catalog);
-  return why.empty() ? why
-                     : catalog.Path + " cannot be shown as Overlapping AMR, because " + why +
-                           ". Set Blocks to Merged or As patches, which output a multiblock data set";
+  const std::string reason = AmrUnsupportedReason(catalog);
+  return reason.empty() ? reason
+                        : "PatchIO cannot show " + catalog.Path + " as Overlapping AMR, because " + reason +
+                              ". Set Blocks to Merged or As patches, which output a multiblock data set";
 }
 
 void SetOutputType(bool isAmr, vtkInformation* output)
@@ -203,15 +208,15 @@ void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkInformat
     return;
   }
   vtkNew<vtkOverlappingAMR> amr;
-  const std::vector<bool> wanted = ShownPatches(catalog, options).InRegion();
+  const std::vector<bool> shown = ShownPatches(catalog, options).PatchesInRegion();
   std::vector<int> patches;
-  for (std::size_t p = 0; p < wanted.size(); ++p) {
-    if (wanted[p]) {
+  for (std::size_t p = 0; p < shown.size(); ++p) {
+    if (shown[p]) {
       patches.push_back(static_cast<int>(p));
     }
   }
   const std::vector<Block> blocks = BlocksOfPatches(catalog, patches);
-  FillLevels(catalog, PatchesOfLevels(catalog, blocks, wanted), nullptr, amr);
+  FillLevels(catalog, PatchesOfLevels(catalog, blocks, shown), nullptr, amr);
   output->Set(vtkCompositeDataPipeline::COMPOSITE_DATA_META_DATA(), amr);
 }
 

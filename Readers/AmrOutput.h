@@ -1,4 +1,4 @@
-// The blocks of an output as vtkOverlappingAMR.
+// Converts the blocks of an output to vtkOverlappingAMR.
 #ifndef AmrOutput_h
 #define AmrOutput_h
 
@@ -12,21 +12,25 @@ class vtkOverlappingAMR;
 
 namespace patchio {
 
-/// Returns why data cannot be shown as vtkOverlappingAMR; empty if they can.
-std::string WhyNotAmr(const Catalog& catalog);
+/// Returns the reason why vtkOverlappingAMR cannot represent the data. Empty: vtkOverlappingAMR can represent
+/// the data.
+std::string AmrUnsupportedReason(const Catalog& catalog);
 
-/// Returns a message for the user if data cannot be shown as vtkOverlappingAMR; empty if they can.
-std::string NotAmrText(const Catalog& catalog);
+/// Returns a message for the user with AmrUnsupportedReason(). Empty: vtkOverlappingAMR can represent the
+/// data.
+std::string AmrUnsupportedMessage(const Catalog& catalog);
 
-/// Makes the output of an algorithm overlapping AMR or, if not `isAmr`, a multiblock data set.
+/// Sets the data object of `output` to an empty vtkOverlappingAMR if `isAmr`, otherwise to an empty
+/// vtkMultiBlockDataSet. Keeps a data object of this class that `output` already has.
 void SetOutputType(bool isAmr, vtkInformation* output);
 
-/// If the output is overlapping AMR, describes the patches that will be read, without their grids. VTK's
-/// filters need this description before they request data.
+/// Adds to `output` a description of the patches that will be read, without their grids, if the data object
+/// of `output` is a vtkOverlappingAMR. Otherwise removes the description. VTK's filters need this description
+/// before they request data.
 void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkInformation* output);
 
-/// Describes the patches of all ranks in `amr`, and adds this rank's grids from `tree` (see
-/// AssembleOutput()). Level 0 of `amr` is the first level that has a patch. The extents of grids begin at
+/// Fills `amr` with the boxes of the patches of all ranks, and with this rank's grids from `tree` (see
+/// AssembleOutput()). Level 0 of `amr` is the first level that has a patch. The extents of the grids begin at
 /// index 0, as VTK's filters expect.
 void FillAmr(const LoadedStep& loaded, vtkMultiBlockDataSet* tree, vtkOverlappingAMR* amr);
 

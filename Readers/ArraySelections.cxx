@@ -11,18 +11,19 @@
 namespace patchio {
 namespace {
 
-bool Has(const Catalog& catalog, const std::string& name, Centering centering)
+bool HasVariable(const Catalog& catalog, const std::string& name, Centering centering)
 {
   const int variable = catalog.FindVariable(name);
   return variable >= 0 && catalog.Variables[variable].Center == centering;
 }
 
-bool IsOffered(const Catalog& catalog, int variable)
+/// Returns whether the lists show a variable.
+bool IsSelectable(const Catalog& catalog, int variable)
 {
   return !catalog.IsGeometry(variable) && catalog.Variables[variable].Role != MeshRole::Flags;
 }
 
-std::set<std::string> NamesOff(vtkDataArraySelection* arrays)
+std::set<std::string> DisabledArrays(vtkDataArraySelection* arrays)
 {
   std::set<std::string> names;
   for (int i = 0; i < arrays->GetNumberOfArrays(); ++i) {
@@ -33,40 +34,40 @@ std::set<std::string> NamesOff(vtkDataArraySelection* arrays)
   return names;
 }
 
-/// Returns the message that a step lacks an array, with the arrays that it has instead.
-std::string MissingText(const Catalog& catalog, const std::string& name, Centering centering)
+/// Returns the message that a step lacks the array `name`, with the names of the step's arrays.
+std::string MissingArrayMessage(const Catalog& catalog, const std::string& name, Centering centering)
 {
   const bool ofCells = centering == Centering::Cell;
-  const char *const kind = ofCells ? "cell" : "point", *const other = ofCells ? "point" : "cell";
-  if (Has(catalog, name, ofCells ? Centering::Node : Centering::Cell)) {
+  const char *const type = ofCells ? "cell" : "point", *const otherType = ofCells ? "point" : "cell";
+  if (HasVariable(catalog, name, ofCells ? Centering::Node : Centering::Cell)) {
     return fmt::format("'{0}' is a {1} array. Select it in {2}ArrayStatus, not in {3}ArrayStatus.",
-        PlainText(name), other, ofCells ? "Point" : "Cell", ofCells ? "Cell" : "Point");
+        PlainText(name), otherType, ofCells ? "Point" : "Cell", ofCells ? "Cell" : "Point");
   }
   std::vector<std::string> names;
   for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
-    if (IsOffered(catalog, v) && catalog.Variables[v].Center == centering) {
+    if (IsSelectable(catalog, v) && catalog.Variables[v].Center == centering) {
       names.push_back(catalog.Variables[v].Name);
     }
   }
   return fmt::format(
       "Step {2} has no {0} array '{1}'. The {0} arrays are: {3}. If no other step has this array, correct "
       "{4}ArrayStatus.",
-      kind, PlainText(name), catalog.Step, NameList(ByLikeness(std::move(names), name)),
+      type, PlainText(name), catalog.Step, NameList(SortedBySimilarity(std::move(names), name)),
       ofCells ? "Cell" : "Point");
 }
 
 }  // namespace
 
-/// Removes from a list the names that the step does not have. Selected names are kept in Dropped, to be
-/// reported later.
-void ArraySelections::RemoveUnknown(const Catalog& catalog, Centering centering)
+/// Removes from a list the arrays that the step lacks. Adds the selected arrays among them to RemovedArrays,
+/// which MissingArraysMessage() reports.
+void ArraySelections::RemoveMissingArrays(const Catalog& catalog, Centering centering)
 {
-  vtkDataArraySelection* const arrays = this->ListOf(centering);
+  vtkDataArraySelection* const arrays = this->SelectionOf(centering);
   for (int i = arrays->GetNumberOfArrays() - 1; i >= 0; --i) {
     const std::string name = arrays->GetArrayName(i);
-    if (!Has(catalog, name, centering)) {
+    if (!HasVariable(catalog, name, centering)) {
       if (arrays->GetArraySetting(i)) {
-        this->Dropped.insert({centering, name});
+        this->RemovedArrays.insert({centering, name});
       }
       arrays->RemoveArrayByIndex(i);
     }
@@ -75,10 +76,10 @@ void ArraySelections::RemoveUnknown(const Catalog& catalog, Centering centering)
 
 std::string ArraySelections::MissingArraysMessage(const Catalog& catalog)
 {
-  std::set<Choosable> chosen = std::move(this->Dropped);
-  this->Dropped.clear();
+  std::set<CenteredName> chosen = std::move(this->RemovedArrays);
+  this->RemovedArrays.clear();
   for (const Centering centering : {Centering::Cell, Centering::Node}) {
-    vtkDataArraySelection* const arrays = this->ListOf(centering);
+    vtkDataArraySelection* const arrays = this->SelectionOf(centering);
     for (int i = 0; i < arrays->GetNumberOfArrays(); ++i) {
       if (arrays->GetArraySetting(i)) {
         chosen.insert({centering, arrays->GetArrayName(i)});
@@ -86,35 +87,35 @@ std::string ArraySelections::MissingArraysMessage(const Catalog& catalog)
     }
   }
   std::string text;
-  for (const Choosable& array : chosen) {
-    if (this->Known.insert(array).second) {
-      text += (text.empty() ? "" : "\n") + MissingText(catalog, array.second, array.first);
+  for (const CenteredName& array : chosen) {
+    if (this->KnownArrays.insert(array).second) {
+      text += (text.empty() ? "" : "\n") + MissingArrayMessage(catalog, array.second, array.first);
     }
   }
   return text;
 }
 
-void ArraySelections::Offer(const Catalog& catalog)
+void ArraySelections::AddArrays(const Catalog& catalog)
 {
-  this->Offering = true;
+  this->AddingArrays = true;
   if (this->NewFiles) {
-    this->RemoveUnknown(catalog, Centering::Cell);
-    this->RemoveUnknown(catalog, Centering::Node);
+    this->RemoveMissingArrays(catalog, Centering::Cell);
+    this->RemoveMissingArrays(catalog, Centering::Node);
     this->NewFiles = false;
   }
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
     const Variable& variable = catalog.Variables[v];
-    if (IsOffered(catalog, static_cast<int>(v))) {
-      this->ListOf(variable.Center)->AddArray(variable.Name.c_str());
-      this->Known.insert({variable.Center, variable.Name});
+    if (IsSelectable(catalog, static_cast<int>(v))) {
+      this->SelectionOf(variable.Center)->AddArray(variable.Name.c_str());
+      this->KnownArrays.insert({variable.Center, variable.Name});
     }
   }
-  this->Offering = false;
+  this->AddingArrays = false;
 }
 
 VariableChoice ArraySelections::Choice() const
 {
-  return {NamesOff(this->CellArrays), NamesOff(this->PointArrays)};
+  return {DisabledArrays(this->CellArrays), DisabledArrays(this->PointArrays)};
 }
 
 }  // namespace patchio

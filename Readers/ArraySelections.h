@@ -1,4 +1,4 @@
-// The user's selection of variables.
+// The arrays that the user has selected.
 #ifndef ArraySelections_h
 #define ArraySelections_h
 
@@ -14,45 +14,49 @@
 
 namespace patchio {
 
-/// The cell arrays and the point arrays in the lists of ParaView's panel. All are on at first.
+/// The lists of cell arrays and point arrays in ParaView's panel. New arrays are selected.
 class ArraySelections
 {
 public:
-  vtkDataArraySelection* Cells() const { return this->CellArrays; }
-  vtkDataArraySelection* Points() const { return this->PointArrays; }
+  vtkDataArraySelection* CellSelection() const { return this->CellArrays; }
+  vtkDataArraySelection* PointSelection() const { return this->PointArrays; }
 
-  /// Makes the next Offer() replace the lists. Call it when the reader gets other files.
+  /// Makes the next AddArrays() remove the arrays that the step lacks. The caller calls this function when
+  /// the reader gets other files.
   void ExpectNewFiles() { this->NewFiles = true; }
-  /// Makes MissingArraysMessage() report missing arrays again. Call it when other files may have replaced the
-  /// opened ones.
-  void ForgetKnown() { this->Known.clear(); }
-  /// Adds the step's variables to the lists. Known names keep their setting.
-  void Offer(const Catalog& catalog);
-  /// Returns whether Offer() is adding names, which is not a change by the user.
-  bool IsOffering() const { return this->Offering; }
+  /// Makes MissingArraysMessage() report missing arrays again. The caller calls this function when other
+  /// files may have replaced the opened files.
+  void ForgetKnownArrays() { this->KnownArrays.clear(); }
+  /// Adds the variables of the step `catalog` to the lists. Arrays that are already in the lists keep their
+  /// setting.
+  void AddArrays(const Catalog& catalog);
+  /// Returns whether AddArrays() is running. Changes of the lists are then not made by the user.
+  bool IsAddingArrays() const { return this->AddingArrays; }
 
-  /// Returns a message about selected arrays that no step opened so far has; empty if there are none. Reports
-  /// each array once. catalog: the argument of the last Offer().
+  /// Returns a message about the selected arrays that no opened step has; empty if no array is missing.
+  /// Reports each array once. `catalog`: the argument of the last AddArrays().
   std::string MissingArraysMessage(const Catalog& catalog);
 
-  /// Returns the names that are switched off.
+  /// Returns the names of the arrays that are not selected.
   VariableChoice Choice() const;
 
 private:
-  using Choosable = std::pair<Centering, std::string>;
+  /// The centering and the name of an array.
+  using CenteredName = std::pair<Centering, std::string>;
 
-  vtkDataArraySelection* ListOf(Centering centering) const
+  vtkDataArraySelection* SelectionOf(Centering centering) const
   {
     return centering == Centering::Cell ? this->CellArrays : this->PointArrays;
   }
-  void RemoveUnknown(const Catalog& catalog, Centering centering);
+  void RemoveMissingArrays(const Catalog& catalog, Centering centering);
 
   vtkNew<vtkDataArraySelection> CellArrays;
   vtkNew<vtkDataArraySelection> PointArrays;
-  std::set<Choosable> Known;    ///< arrays that some step of any file had, and arrays that were reported
-  std::set<Choosable> Dropped;  ///< selected arrays that Offer() has removed
-  bool NewFiles = true;
-  bool Offering = false;
+  std::set<CenteredName> KnownArrays;  ///< arrays of all opened steps, and reported arrays
+  /// Selected arrays that AddArrays() has removed and that are not reported yet.
+  std::set<CenteredName> RemovedArrays;
+  bool NewFiles = true;  ///< see ExpectNewFiles()
+  bool AddingArrays = false;
 };
 
 }  // namespace patchio

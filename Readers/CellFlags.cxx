@@ -19,15 +19,15 @@
 namespace patchio {
 namespace {
 
-/// The flags of cells that finer patches cover. Filters keep cells with REFINEDCELL in their output, and some
-/// later filters (Integrate Variables) do not know this flag, but all filters know DUPLICATECELL. HIDDENCELL
-/// is not suitable: vtkCellDataToPointData then ignores the values of these cells, and contours end far from
-/// the finer level.
+/// The flags of cells that finer patches cover. DUPLICATECELL is set because all filters support
+/// DUPLICATECELL. Filters keep cells with REFINEDCELL alone in their output, and some later filters
+/// (Integrate Variables) do not support REFINEDCELL. HIDDENCELL is not set: vtkCellDataToPointData would
+/// ignore the values of these cells, and contours would end far from the finer level.
 constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
 
-/// Clears the marks of points whose values have no NaN component. Returns false if no mark is left.
+/// Clears the marks of the points at which no component is NaN. Returns false if no mark remains.
 template <typename Value>
-bool KeepUndefined(const Value* values, int components, std::vector<unsigned char>& marks)
+bool ClearDefinedMarks(const Value* values, int components, std::vector<unsigned char>& marks)
 {
   unsigned char any = 0;
   for (unsigned char& mark : marks) {
@@ -40,32 +40,33 @@ bool KeepUndefined(const Value* values, int components, std::vector<unsigned cha
   return any != 0;
 }
 
-bool KeepUndefined(vtkDataArray* array, std::vector<unsigned char>& marks)
+bool ClearDefinedMarks(vtkDataArray* array, std::vector<unsigned char>& marks)
 {
   const int components = array->GetNumberOfComponents();
   if (auto* floats = vtkFloatArray::SafeDownCast(array)) {
-    return KeepUndefined(floats->GetPointer(0), components, marks);
+    return ClearDefinedMarks(floats->GetPointer(0), components, marks);
   }
   auto* doubles = vtkDoubleArray::SafeDownCast(array);
-  return doubles && KeepUndefined(doubles->GetPointer(0), components, marks);
+  return doubles && ClearDefinedMarks(doubles->GetPointer(0), components, marks);
 }
 
-/// Returns marks of the points that have no value in any of these arrays.
+/// Returns, by point, 1 if the point is NaN in all of these arrays, otherwise 0. Returns 0 for all points if
+/// `arrays` is empty.
 std::vector<unsigned char> UndefinedPoints(vtkIdType points, const std::vector<vtkDataArray*>& arrays)
 {
   std::vector<unsigned char> undefined(points, arrays.empty() ? 0 : 1);
   for (vtkDataArray* array : arrays) {
-    if (!KeepUndefined(array, undefined)) {
+    if (!ClearDefinedMarks(array, undefined)) {
       return std::vector<unsigned char>(points, 0);
     }
   }
   return undefined;
 }
 
-/// Hides the cells that have a marked corner.
+/// Hides the cells of a rectilinear or structured grid that have a marked corner.
 void HideCellsAtMarkedPoints(const std::vector<unsigned char>& marks, vtkDataSet* grid)
 {
-  // A copy, because the grids of other steps may share the flags.
+  // This array is a copy, because the grids of other steps may share the flags.
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
   SetTuplesOfCells(flags, grid->GetNumberOfCells(), grid->GetNumberOfPoints());
@@ -95,11 +96,12 @@ void HideCellsAtMarkedPoints(const std::vector<unsigned char>& marks, vtkDataSet
       }
     }
   }
-  FindRange(flags);
+  ComputeRange(flags);
   grid->GetCellData()->AddArray(flags);
 }
 
-bool HasVisible(const Box& grid, const Box& cells, const unsigned char* flags)
+/// Returns whether a cell in the box `cells` has no flag. `flags`: flags of the cells in the box `grid`.
+bool HasVisibleCell(const Box& grid, const Box& cells, const unsigned char* flags)
 {
   for (int k = cells.Lower[2]; k <= cells.Upper[2]; ++k) {
     for (int j = cells.Lower[1]; j <= cells.Upper[1]; ++j) {
@@ -114,16 +116,17 @@ bool HasVisible(const Box& grid, const Box& cells, const unsigned char* flags)
 
 }  // namespace
 
-/// Returns whether no part of the block loses cells to finer or other patches.
+/// Returns whether all cells of the block are visible: no finer patch and no other patch of the level hides
+/// cells of the block.
 bool CellFlags::IsWholeBlockVisible(const Block& block) const
 {
   return block.Full && std::none_of(block.Parts.begin(), block.Parts.end(), [this](const OwnedBox& part) {
-    return this->Nests.LosesCells(part.Owner) ||
-           (this->BlankRefined && !this->Nests.ChildrenOf(part.Owner, part.Cells).empty());
+    return this->PatchNesting.HasUnownedCells(part.Owner) ||
+           (this->BlankRefined && !this->PatchNesting.ChildrenOf(part.Owner, part.Cells).empty());
   });
 }
 
-vtkSmartPointer<vtkUnsignedCharArray> CellFlags::Of(const Block& block, const Box& cells) const
+vtkSmartPointer<vtkUnsignedCharArray> CellFlags::FlagsOf(const Block& block, const Box& cells) const
 {
   const bool grown = !(cells == block.Cells);
   const bool layers = grown || this->GhostLayer;
@@ -132,18 +135,18 @@ vtkSmartPointer<vtkUnsignedCharArray> CellFlags::Of(const Block& block, const Bo
   }
   auto flags = vtkSmartPointer<vtkUnsignedCharArray>::New();
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
-  SetTuplesOfCells(flags, cells.Cells(), this->Data.NodesOf(block.Level, cells).Cells());
+  SetTuplesOfCells(flags, cells.CellCount(), this->Data.NodesOf(block.Level, cells).CellCount());
   flags->FillValue(block.Full && !layers ? 0 : vtkDataSetAttributes::HIDDENCELL);
   unsigned char* const values = flags->GetPointer(0);
   if (layers) {
-    this->MarkLayers(block, cells, values);
+    this->MarkGhostLayers(block, cells, values);
   }
   bool hides = !block.Full || grown;
   for (const OwnedBox& part : block.Parts) {
     if (!block.Full || layers) {
       MarkBox(cells, part.Cells, 0, values);
     }
-    hides = this->MarkCellsOfOthers(part, cells, values) || hides;
+    hides = this->MarkDuplicateCells(part, cells, values) || hides;
     hides = this->MarkRefined(part, cells, values) || hides;
   }
   if (block.Origin == CutFrom::BlockWithGaps) {
@@ -155,30 +158,33 @@ vtkSmartPointer<vtkUnsignedCharArray> CellFlags::Of(const Block& block, const Bo
   if (!hides) {
     return nullptr;
   }
-  FindRange(flags);
+  ComputeRange(flags);
   return flags;
 }
 
-/// Marks the cells of a part that other patches of the level show, so that the cells of overlapping patches
-/// are drawn and counted once. Returns false if the part has no such cells. Parts of merged blocks do not
-/// overlap.
-bool CellFlags::MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const
+/// Marks the cells of a part that other patches of the level show, so that filters draw and count the cells
+/// of overlapping patches once. Returns false if the part has no such cells. Parts of merged blocks do not
+/// overlap. `grid`: box of the cells of `flags`.
+bool CellFlags::MarkDuplicateCells(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
-  if (!this->Nests.LosesCells(part.Owner) || !(part.Cells == this->Data.Patches[part.Owner].Cells)) {
+  if (!this->PatchNesting.HasUnownedCells(part.Owner) ||
+      !(part.Cells == this->Data.Patches[part.Owner].Cells)) {
     return false;
   }
   MarkBox(grid, part.Cells, vtkDataSetAttributes::DUPLICATECELL, flags);
-  for (const Box& own : this->Nests.OwnCells(part.Owner)) {
+  for (const Box& own : this->PatchNesting.OwnedCells(part.Owner)) {
     MarkBox(grid, own, 0, flags);
   }
   return true;
 }
 
-/// Marks the cells of a part that finer patches cover. Returns false if there are none.
+/// Marks the cells of a part that finer patches cover. Returns false if finer patches cover no cell. `grid`:
+/// box of the cells of `flags`.
 bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
-  const std::vector<std::uint8_t> covered =
-      this->BlankRefined ? this->Nests.CoveredCells(part.Owner, part.Cells) : std::vector<std::uint8_t>();
+  const std::vector<std::uint8_t> covered = this->BlankRefined
+                                                ? this->PatchNesting.CoveredCells(part.Owner, part.Cells)
+                                                : std::vector<std::uint8_t>();
   if (covered.empty()) {
     return false;
   }
@@ -196,20 +202,20 @@ bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char
   return found;
 }
 
-/// Adds HIDDENCELL to refined cells, so that filters ignore these cells as in the block with gaps that this
+/// Adds HIDDENCELL to refined cells. Filters then ignore these cells, as in the block with gaps that this
 /// block was cut from.
 void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* flags) const
 {
   for (const Region& region : block.GhostRegions) {
     this->MarkRefined({region.Cells, region.Owner}, grid, flags);
   }
-  std::replace(flags, flags + grid.Cells(), Refined,
+  std::replace(flags, flags + grid.CellCount(), Refined,
       static_cast<unsigned char>(Refined | vtkDataSetAttributes::HIDDENCELL));
 }
 
-/// Turns refined cells next to visible cells into ghost cells. Neighbouring blocks have the same cells as
-/// ghost cells in their layers, and values that nodes get from cells must be equal in all blocks.
-/// (vtkCellDataToPointData uses ghost cells, but refined cells only if the grid has no hidden cell.)
+/// Marks refined cells next to visible cells as ghost cells. Neighbouring blocks have the same cells as ghost
+/// cells in their ghost layers, and node values that filters compute from cells must be equal in all blocks.
+/// (vtkCellDataToPointData uses ghost cells, but uses refined cells only if the grid has no hidden cell.)
 void CellFlags::ConvertBorderToGhosts(const Box& grid, unsigned char* flags) const
 {
   for (int k = grid.Lower[2]; k <= grid.Upper[2]; ++k) {
@@ -217,7 +223,7 @@ void CellFlags::ConvertBorderToGhosts(const Box& grid, unsigned char* flags) con
       for (int i = grid.Lower[0]; i <= grid.Upper[0]; ++i) {
         unsigned char& flag = flags[IndexIn(grid, {i, j, k})];
         if (flag == Refined &&
-            HasVisible(grid, Intersect(grid, {{i - 1, j - 1, k - 1}, {i + 1, j + 1, k + 1}}), flags)) {
+            HasVisibleCell(grid, Intersect(grid, {{i - 1, j - 1, k - 1}, {i + 1, j + 1, k + 1}}), flags)) {
           flag = vtkDataSetAttributes::DUPLICATECELL;
         }
       }
@@ -225,28 +231,28 @@ void CellFlags::ConvertBorderToGhosts(const Box& grid, unsigned char* flags) con
   }
 }
 
-/// Marks the cells of ghost layers. Layers that repeat cells of a shown patch connect the blocks. Layers over
-/// no shown patch, mostly beyond the domain, are hidden; otherwise the surface of the domain would be inside
-/// the grid, and not drawn.
-void CellFlags::MarkLayers(const Block& block, const Box& cells, unsigned char* flags) const
+/// Marks the cells of ghost layers. Ghost cells that repeat cells of a shown patch are duplicates, which
+/// connect the blocks. Other ghost cells, mostly beyond the domain, are also hidden. Otherwise, the surface
+/// of the domain would lie inside the grid, and VTK would not draw the surface.
+void CellFlags::MarkGhostLayers(const Block& block, const Box& cells, unsigned char* flags) const
 {
   if (this->Ghosts == Int3{0, 0, 0}) {
-    std::fill_n(flags, cells.Cells(),
+    std::fill_n(flags, cells.CellCount(),
         static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL));
     for (const Region& region : block.GhostRegions) {
       MarkBox(cells, region.Cells, vtkDataSetAttributes::DUPLICATECELL, flags);
     }
     return;
   }
-  // With layers from the files, a block is one patch.
-  const std::vector<std::uint8_t> shared = this->Nests.SharedCells(block.Parts[0].Owner, this->Ghosts);
+  // If the ghost layers come from the files, each block is one patch.
+  const std::vector<std::uint8_t> shared = this->PatchNesting.SharedCells(block.Parts[0].Owner, this->Ghosts);
   for (std::size_t cell = 0; cell < shared.size(); ++cell) {
     const int hidden = shared[cell] ? 0 : vtkDataSetAttributes::HIDDENCELL;
     flags[cell] = static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | hidden);
   }
 }
 
-void HideUndefined(vtkDataSet* grid, const std::vector<vtkDataArray*>& arrays)
+void HideUndefinedPoints(vtkDataSet* grid, const std::vector<vtkDataArray*>& arrays)
 {
   const std::vector<unsigned char> undefined = UndefinedPoints(grid->GetNumberOfPoints(), arrays);
   vtkNew<vtkUnsignedCharArray> points;
@@ -255,7 +261,7 @@ void HideUndefined(vtkDataSet* grid, const std::vector<vtkDataArray*>& arrays)
   for (vtkIdType i = 0; i < grid->GetNumberOfPoints(); ++i) {
     points->SetValue(i, undefined[i] ? vtkDataSetAttributes::HIDDENPOINT : 0);
   }
-  FindRange(points);
+  ComputeRange(points);
   grid->GetPointData()->AddArray(points);
   HideCellsAtMarkedPoints(undefined, grid);
 }

@@ -18,14 +18,14 @@ constexpr std::pair<ElementType, int> VtkTypes[] = {{ElementType::Float32, VTK_F
     {ElementType::UInt16, VTK_UNSIGNED_SHORT}, {ElementType::Int8, VTK_SIGNED_CHAR},
     {ElementType::UInt32, VTK_UNSIGNED_INT}, {ElementType::UInt64, VTK_TYPE_UINT64}};
 
-/// Returns an array on this memory, of the type and size of `like`. keeps: the memory stays with its owner;
-/// otherwise the array frees the memory.
-vtkSmartPointer<vtkDataArray> ArrayOn(void* values, const LoadedArray& like, bool keeps)
+/// Returns an array of VTK over the memory `values`, of the type and size of `like`. `keepsMemory`: true if
+/// the array does not free the memory.
+vtkSmartPointer<vtkDataArray> ArrayOnMemory(void* values, const LoadedArray& like, bool keepsMemory)
 {
   auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(VtkTypeOf(like.Type)));
   array->SetNumberOfComponents(like.Components);
-  array->SetVoidArray(
-      values, like.Tuples * like.Components, keeps ? 1 : 0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
+  array->SetVoidArray(values, like.Tuples * like.Components, keepsMemory ? 1 : 0,
+      vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
   return array;
 }
 
@@ -48,9 +48,9 @@ int VtkTypeOf(ElementType type)
   })->second;
 }
 
-vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name)
+vtkSmartPointer<vtkDataArray> MoveToVtkArray(LoadedArray& loaded, const std::string& name)
 {
-  vtkSmartPointer<vtkDataArray> array = ArrayOn(loaded.Values.release(), loaded, false);
+  vtkSmartPointer<vtkDataArray> array = ArrayOnMemory(loaded.Values.release(), loaded, false);
   array->SetName(name.c_str());
   array->SetArrayFreeFunction(FreeBuffer);
   SetKnownRange(array, loaded.Range);
@@ -62,13 +62,13 @@ LoadedArray AllocateArray(
 {
   const std::uint64_t tupleBytes = components * SizeOf(type);
   const std::uint64_t bytes = static_cast<std::uint64_t>(tuples) * tupleBytes;
-  const std::uint64_t room = std::max<std::int64_t>(points - tuples, 0) * tupleBytes;
+  const std::uint64_t extraBytes = std::max<std::int64_t>(points - tuples, 0) * tupleBytes;
   LoadedArray array;
   array.Status = ArrayStatus::Read;
   array.Type = type;
   array.Components = components;
   array.Tuples = tuples;
-  array.Values = MemoryArena(pool, bytes, 1, room).Cut(bytes);
+  array.Values = MemoryArena(pool, bytes, 1, extraBytes).Allocate(bytes);
   return array;
 }
 
@@ -78,18 +78,18 @@ void SetTuplesOfCells(vtkDataArray* array, std::int64_t cells, std::int64_t poin
   array->SetNumberOfTuples(cells);
 }
 
-void FillWith(LoadedArray& array, std::optional<double> value)
+void FillArray(LoadedArray& array, std::optional<double> value)
 {
   const bool hasNan = array.Type == ElementType::Float32 || array.Type == ElementType::Float64;
   const double missing = hasNan ? std::numeric_limits<double>::quiet_NaN() : 0;
-  ArrayOn(array.Values.get(), array, true)->Fill(value.value_or(missing));
+  ArrayOnMemory(array.Values.get(), array, true)->Fill(value.value_or(missing));
 }
 
 LoadedArray ComposeVector(
     ElementType type, const std::vector<vtkDataArray*>& components, std::int64_t points, MemoryPool& pool)
 {
   LoadedArray vector = AllocateArray(pool, type, 3, components[0]->GetNumberOfTuples(), points);
-  const vtkSmartPointer<vtkDataArray> into = ArrayOn(vector.Values.get(), vector, true);
+  const vtkSmartPointer<vtkDataArray> into = ArrayOnMemory(vector.Values.get(), vector, true);
   for (int c = 0; c < 3; ++c) {
     if (c < static_cast<int>(components.size())) {
       into->CopyComponent(c, components[c], 0);
@@ -101,8 +101,8 @@ LoadedArray ComposeVector(
   return vector;
 }
 
-vtkSmartPointer<vtkDataArray> ConstantArrays::Make(const std::string& name, ElementType type, int components,
-    std::int64_t tuples, std::int64_t points, std::optional<double> value)
+vtkSmartPointer<vtkDataArray> ConstantArrays::MakeArray(const std::string& name, ElementType type,
+    int components, std::int64_t tuples, std::int64_t points, std::optional<double> value)
 {
   const std::int64_t values = std::max(tuples, points) * components;
   LoadedArray array;
@@ -111,15 +111,15 @@ vtkSmartPointer<vtkDataArray> ConstantArrays::Make(const std::string& name, Elem
     LoadedArray& shared = this->Memory[{type, value}];
     if (!shared.Values || shared.Tuples < values) {
       shared = AllocateArray(this->Pool, type, 1, values, values);
-      FillWith(shared, value);
+      FillArray(shared, value);
     }
     array = ShareArray(shared);
   }
   array.Components = components;
   array.Tuples = tuples;
-  vtkSmartPointer<vtkDataArray> made = TakeOver(array, name);
-  SetConstantRange(made, value);
-  return made;
+  vtkSmartPointer<vtkDataArray> vtkArray = MoveToVtkArray(array, name);
+  SetConstantRange(vtkArray, value);
+  return vtkArray;
 }
 
 }  // namespace patchio

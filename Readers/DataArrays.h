@@ -1,4 +1,4 @@
-// VTK's arrays of the values that Core has read.
+// Converts the arrays that Core has read to VTK's arrays.
 #ifndef DataArrays_h
 #define DataArrays_h
 
@@ -19,48 +19,51 @@
 
 namespace patchio {
 
-/// Returns the type of an array's values; nullopt for types that PatchIO does not read.
+/// Returns PatchIO's type of the values of an array; nullopt if PatchIO does not support the type.
 std::optional<ElementType> ElementTypeOf(const vtkDataArray* array);
-/// Returns VTK's constant for a type, such as VTK_FLOAT.
+/// Returns VTK's constant for a type, such as VTK_FLOAT for Float32.
 int VtkTypeOf(ElementType type);
 
-/// Moves the values into an array of VTK without a copy; the array frees them.
-vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name);
+/// Moves the values of `loaded` to an array of VTK without a copy. The result owns the memory. `loaded` loses
+/// its values.
+vtkSmartPointer<vtkDataArray> MoveToVtkArray(LoadedArray& loaded, const std::string& name);
 
-/// Allocates an array with undefined values, for TakeOver(). points: number of points of the grid. The memory
-/// has room for at least `points` tuples, because VTK's Warp By Scalar and other filters read values of cells
-/// as values of points. Throws Error if the pool's limit or the machine's memory does not suffice.
+/// Allocates an array with undefined values. `points`: number of points of the grid. The memory has room for
+/// at least `points` tuples, because VTK's Warp By Scalar and other filters read values of cells as values of
+/// points. Throws Error if the limit of the pool or the memory of the machine does not suffice.
 LoadedArray AllocateArray(
     MemoryPool& pool, ElementType type, int components, std::int64_t tuples, std::int64_t points);
 
-/// Sets the number of tuples of an array that owns its memory to that of a grid's cells. The memory has room
-/// for at least `points` tuples, as in AllocateArray().
+/// Sets the number of tuples of an array that owns its memory to `cells`. The memory has room for at least
+/// `points` tuples, as in AllocateArray().
 void SetTuplesOfCells(vtkDataArray* array, std::int64_t cells, std::int64_t points);
 
-/// Sets all components of all tuples to the value; nullopt: to NaN, or to 0 if the type is an integer.
-void FillWith(LoadedArray& array, std::optional<double> value);
+/// Sets all components of all tuples to `value`; nullopt: to NaN, or to 0 if the type is an integer.
+void FillArray(LoadedArray& array, std::optional<double> value);
 
-/// Returns an array of three components from two or three arrays of this type and of equal lengths; a missing
-/// third component is 0. points: see AllocateArray(). Throws Error as AllocateArray() does.
+/// Returns an array of three components from two or three arrays with one component, of the type `type` and
+/// of equal lengths. A missing third component is 0. `points`: see AllocateArray(). Throws Error, see
+/// AllocateArray().
 LoadedArray ComposeVector(
     ElementType type, const std::vector<vtkDataArray*>& components, std::int64_t points, MemoryPool& pool);
 
-/// Makes arrays that have one value everywhere. Arrays of one type and value share their memory, so that many
-/// blocks need no more memory than the largest block. Thread-safe.
+/// Makes arrays whose values are all equal. Arrays of the same type and value share their memory, so that
+/// many blocks need no more memory than the largest block. Thread-safe.
 class ConstantArrays
 {
 public:
-  /// Keeps a reference to the pool.
+  /// Keeps a reference to `pool`.
   explicit ConstantArrays(MemoryPool& pool) : Pool(pool) {}
 
-  /// Returns an array of `tuples` tuples. points: see AllocateArray(). value: see FillWith(). Throws Error if
-  /// memory does not suffice.
-  vtkSmartPointer<vtkDataArray> Make(const std::string& name, ElementType type, int components,
+  /// Returns an array of `tuples` tuples. `points`: see AllocateArray(). `value`: see FillArray(). Throws
+  /// Error if the memory does not suffice.
+  vtkSmartPointer<vtkDataArray> MakeArray(const std::string& name, ElementType type, int components,
       std::int64_t tuples, std::int64_t points, std::optional<double> value);
 
 private:
   MemoryPool& Pool;
   std::mutex Mutex;
+  /// The longest array of each type and value.
   std::map<std::pair<ElementType, std::optional<double>>, LoadedArray> Memory;
 };
 

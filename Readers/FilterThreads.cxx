@@ -23,7 +23,8 @@ constexpr bool VtkHasThreads = VTK_SMP_DEFAULT_IMPLEMENTATION_SEQUENTIAL == 0;
 
 using Cores = std::bitset<CPU_SETSIZE>;
 
-/// Returns the cores of the machine, or the cores that the process is bound to.
+/// Returns the cores that the process may use: all cores of the machine, or the cores that the process is
+/// bound to.
 Cores CoresOfProcess()
 {
   cpu_set_t allowed;
@@ -42,7 +43,7 @@ Cores CoresOfProcess()
 int CoresOfRank(Communicator& ranks)
 {
   const Cores local = CoresOfProcess();
-  const std::vector<Cores> allowed = GatherValues<Cores>(ranks.OnMachine(), {local});
+  const std::vector<Cores> allowed = GatherValues<Cores>(ranks.MachineCommunicator(), {local});
   Cores together;
   for (const Cores& one : allowed) {
     together |= one;
@@ -53,14 +54,14 @@ int CoresOfRank(Communicator& ranks)
 
 std::string SetFilterThreads(int threads, bool smallBlocks)
 {
-  static std::string given = BackendOfVtk;
-  if (vtkSMPTools::GetBackend() != given || std::getenv("VTK_SMP_BACKEND_IN_USE")) {
+  static std::string chosenBackend = BackendOfVtk;
+  if (vtkSMPTools::GetBackend() != chosenBackend || std::getenv("VTK_SMP_BACKEND_IN_USE")) {
     return std::string("set outside PatchIO: ") + vtkSMPTools::GetBackend() + ", " +
            std::to_string(vtkSMPTools::GetEstimatedNumberOfThreads());
   }
   static const int threadsOfVtk = vtkSMPTools::GetEstimatedNumberOfThreads();
   if (VtkHasThreads && threads >= threadsOfVtk) {
-    // In this order: VTK lets TBB use fewer threads than before, but not more.
+    // This order is necessary: VTK lets TBB use fewer threads than before, but not more.
     vtkSMPTools::Initialize(threadsOfVtk);
     vtkSMPTools::SetBackend(BackendOfVtk);
   } else if (threads > 1 && !smallBlocks && vtkSMPTools::SetBackend("STDThread")) {
@@ -68,24 +69,24 @@ std::string SetFilterThreads(int threads, bool smallBlocks)
   } else {
     vtkSMPTools::SetBackend("Sequential");
   }
-  given = vtkSMPTools::GetBackend();
-  // The backends start no more threads than there are cores.
-  return std::to_string(given == "Sequential" ? 1 : vtkSMPTools::GetEstimatedNumberOfThreads());
+  chosenBackend = vtkSMPTools::GetBackend();
+  // The backends start at most as many threads as the machine has cores.
+  return std::to_string(chosenBackend == "Sequential" ? 1 : vtkSMPTools::GetEstimatedNumberOfThreads());
 }
 
-void ReaderRanks::Use(vtkMultiProcessController* controller)
+void ReaderRanks::SetController(vtkMultiProcessController* controller)
 {
-  this->Of = controller;
+  this->VtkController = controller;
   this->Ranks = MakeCommunicator(controller);
-  this->CoresHere = 0;
+  this->RankCores = 0;
 }
 
 int ReaderRanks::Cores()
 {
-  if (this->CoresHere == 0) {
-    this->CoresHere = CoresOfRank(*this->Ranks);
+  if (this->RankCores == 0) {
+    this->RankCores = CoresOfRank(*this->Ranks);
   }
-  return this->CoresHere;
+  return this->RankCores;
 }
 
 }  // namespace patchio

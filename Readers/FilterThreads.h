@@ -1,4 +1,4 @@
-// Threads for VTK's filters, such as contour, gradient and surface, which run in the process that reads.
+// The number of threads for VTK's filters, such as contour, gradient and surface, in the process that reads.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -11,41 +11,44 @@
 
 namespace patchio {
 
-/// Collective: returns this rank's share of the cores of its machine; at least 1.
+/// Returns this rank's share of the cores of its machine; at least 1. Collective: every rank of the
+/// communicator calls it.
 int CoresOfRank(Communicator& ranks);
 
-/// The average number of cells per block below which the blocks of a rank count as small. VTK 9.2 starts
-/// threads for each loop over a block. These threads slow down slices of blocks of 32^3 cells, but no filter
-/// of blocks of 64^3 cells (`./dev bench filters`).
-constexpr double CellsWorthThreads = 100000;
+/// The mean number of cells per block below which the blocks of a rank count as small. VTK 9.2 starts threads
+/// for each loop over a block. These threads slow down slices of blocks of 32^3 cells, but do not slow down
+/// any filter for blocks of 64^3 cells (`./dev bench filters`).
+constexpr double LeastCellsForThreads = 100000;
 
-/// Lets all filters of this process use up to `threads` threads from now on. If vtkSMPTools' own backend has
-/// threads (TBB, in Debian's VTK 9.6) but not more than `threads`, that backend is used for blocks of any
-/// size, because its threads cost nothing on small blocks. Otherwise the backend is STDThread, which can use
-/// any number of threads, or Sequential for one thread and for small blocks. A backend that was chosen
-/// elsewhere, by vtkSMPTools or by the environment variable VTK_SMP_BACKEND_IN_USE, stays in force. Returns
-/// the number of threads in force, as text.
+/// Sets the backend of vtkSMPTools, so that all filters of this process use up to `threads` threads. If the
+/// default backend of this build of VTK has threads (TBB, in Debian's VTK 9.6) but not more than `threads`,
+/// selects the default backend for blocks of any size, because its threads cost nothing on small blocks.
+/// Otherwise selects STDThread, which can use any number of threads, or Sequential for one thread and if
+/// `smallBlocks` is true. Keeps a backend that other code or the environment variable VTK_SMP_BACKEND_IN_USE
+/// has selected. Returns the number of threads, as text for the report.
 std::string SetFilterThreads(int threads, bool smallBlocks);
 
-/// The ranks of a controller; this process alone if there is no controller.
+/// The ranks of a controller. Without a controller, the rank is this process alone.
 class ReaderRanks
 {
 public:
-  void Use(vtkMultiProcessController* controller);
-  vtkMultiProcessController* Controller() const { return this->Of; }
+  /// Uses the ranks of `controller`; null: this process alone.
+  void SetController(vtkMultiProcessController* controller);
+  vtkMultiProcessController* Controller() const { return this->VtkController; }
 
   Communicator& operator*() const { return *this->Ranks; }
-  bool IsFirst() const { return this->Ranks->Rank() == 0; }
+  bool IsRankZero() const { return this->Ranks->Rank() == 0; }
 
-  /// Returns the number of ranks on this machine. Collective when first called.
-  int OnMachine() { return this->Ranks->OnMachine().Size(); }
-  /// Returns CoresOfRank(). Collective when first called.
+  /// Returns the number of ranks on this machine. The first call is collective: every rank of the controller
+  /// calls it.
+  int RanksOnMachine() { return this->Ranks->MachineCommunicator().Size(); }
+  /// Returns CoresOfRank(). The first call is collective: every rank of the controller calls it.
   int Cores();
 
 private:
-  vtkSmartPointer<vtkMultiProcessController> Of;
+  vtkSmartPointer<vtkMultiProcessController> VtkController;
   std::unique_ptr<Communicator> Ranks = MakeSelfCommunicator();
-  int CoresHere = 0;  ///< 0: not known yet
+  int RankCores = 0;  ///< 0: not computed yet
 };
 
 }  // namespace patchio

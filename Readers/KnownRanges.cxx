@@ -31,10 +31,10 @@
 namespace patchio {
 namespace {
 
-/// Returns the range as VTK stores it. An empty range becomes the one that VTK gives to a component without
-/// numbers, also for lengths of vectors: there, VTK would store NaN, which its readers cannot read from a
-/// file.
-std::array<double, 2> PairOf(const ValueRange& range)
+/// Returns a range in VTK's form. An empty range becomes VTK's range of a component without numbers, also for
+/// the lengths of vectors. For these lengths, VTK itself would store NaN, which VTK's readers cannot read
+/// from a file.
+std::array<double, 2> ToVtkRange(const ValueRange& range)
 {
   if (range.Least > range.Greatest) {
     return {VTK_DOUBLE_MAX, VTK_DOUBLE_MIN};
@@ -42,23 +42,23 @@ std::array<double, 2> PairOf(const ValueRange& range)
   return {range.Least, range.Greatest};
 }
 
-/// Stores ranges in VTK's keys. As no value is infinite, the range and the finite range share their memory,
-/// which matters for many small arrays.
-void SetRanges(vtkDataArray* array, const std::vector<std::array<double, 2>>& ofComponents,
-    const std::array<double, 2>& ofLength)
+/// Stores ranges in VTK's keys: of each component, and of the length of vectors. No value is infinite, so the
+/// range and the finite range share their memory, which saves memory for many small arrays.
+void SetRanges(vtkDataArray* array, const std::vector<std::array<double, 2>>& componentRanges,
+    const std::array<double, 2>& lengthRange)
 {
   const int components = array->GetNumberOfComponents();
   vtkInformation* const info = array->GetInformation();
   vtkNew<vtkInformationVector> ranges;
   ranges->SetNumberOfInformationObjects(components);
   for (int c = 0; c < components; ++c) {
-    ranges->GetInformationObject(c)->Set(vtkDataArray::COMPONENT_RANGE(), ofComponents[c].data(), 2);
+    ranges->GetInformationObject(c)->Set(vtkDataArray::COMPONENT_RANGE(), componentRanges[c].data(), 2);
   }
   info->Set(vtkDataArray::PER_COMPONENT(), ranges);
   info->Set(vtkDataArray::PER_FINITE_COMPONENT(), ranges);
   if (components > 1) {
-    info->Set(vtkDataArray::L2_NORM_RANGE(), ofLength.data(), 2);
-    info->Set(vtkDataArray::L2_NORM_FINITE_RANGE(), ofLength.data(), 2);
+    info->Set(vtkDataArray::L2_NORM_RANGE(), lengthRange.data(), 2);
+    info->Set(vtkDataArray::L2_NORM_FINITE_RANGE(), lengthRange.data(), 2);
   }
 }
 
@@ -70,23 +70,23 @@ void SetKnownRange(vtkDataArray* array, const ArrayRange& range)
   if (!range.IsKnown(components)) {
     return;
   }
-  std::vector<std::array<double, 2>> ofComponents;
+  std::vector<std::array<double, 2>> componentRanges;
   for (int c = 0; c < components; ++c) {
-    ofComponents.push_back(PairOf(range.OfComponent(c)));
+    componentRanges.push_back(ToVtkRange(range.RangeOfComponent(c)));
   }
-  SetRanges(array, ofComponents, PairOf(range.OfLength()));
+  SetRanges(array, componentRanges, ToVtkRange(range.RangeOfLength()));
 }
 
 void SetConstantRange(vtkDataArray* array, std::optional<double> value)
 {
   const int components = array->GetNumberOfComponents();
-  const auto pair = PairOf(value ? ValueRange{*value, *value} : ValueRange::None());
+  const auto pair = ToVtkRange(value ? ValueRange{*value, *value} : ValueRange::EmptyRange());
   const double length = std::abs(value.value_or(0)) * std::sqrt(components);
   SetRanges(array, std::vector<std::array<double, 2>>(components, pair),
       value ? std::array<double, 2>{length, length} : pair);
 }
 
-void FindRange(vtkDataArray* array)
+void ComputeRange(vtkDataArray* array)
 {
   if (const std::optional<ElementType> type = ElementTypeOf(array)) {
     ArrayRange range;
@@ -97,14 +97,14 @@ void FindRange(vtkDataArray* array)
 
 namespace {
 
-/// Consecutive values, from First to End - 1.
+/// Consecutive values with the indices First .. End - 1.
 struct Run
 {
   vtkIdType First = 0, End = 0;
 };
 
-/// Returns the maximal runs of values whose flag is 0.
-std::vector<Run> RunsWithout(const unsigned char* flags, vtkIdType count)
+/// Returns the longest possible runs of values whose flag is 0.
+std::vector<Run> UnflaggedRuns(const unsigned char* flags, vtkIdType count)
 {
   std::vector<Run> runs;
   vtkIdType end = 0;
@@ -121,10 +121,10 @@ std::vector<Run> RunsWithout(const unsigned char* flags, vtkIdType count)
   return runs;
 }
 
-/// Returns the runs of nodes that belong to these cells. dims: number of nodes along each axis.
-std::vector<Run> NodesOf(const std::vector<Run>& cells, const int dims[3])
+/// Returns the runs of the nodes of these cells. `dims`: number of nodes along each axis.
+std::vector<Run> NodeRunsOf(const std::vector<Run>& cells, const int dims[3])
 {
-  std::vector<unsigned char> apart(static_cast<std::size_t>(dims[0]) * dims[1] * dims[2], 1);
+  std::vector<unsigned char> isOutside(static_cast<std::size_t>(dims[0]) * dims[1] * dims[2], 1);
   const std::array<vtkIdType, 3> more{dims[0] > 1, dims[1] > 1, dims[2] > 1};
   const std::array<vtkIdType, 2> width{std::max(dims[0] - 1, 1), std::max(dims[1] - 1, 1)};
   for (const Run& run : cells) {
@@ -134,15 +134,15 @@ std::vector<Run> NodesOf(const std::vector<Run>& cells, const int dims[3])
       for (vtkIdType corner = 0; corner < 4; ++corner) {
         const vtkIdType j = row % width[1] + ((corner & 1) != 0 ? more[1] : 0);
         const vtkIdType k = row / width[1] + ((corner & 2) != 0 ? more[2] : 0);
-        std::fill_n(apart.begin() + (k * dims[1] + j) * dims[0] + i, count + more[0], 0);
+        std::fill_n(isOutside.begin() + (k * dims[1] + j) * dims[0] + i, count + more[0], 0);
       }
       cell += count;
     }
   }
-  return RunsWithout(apart.data(), static_cast<vtkIdType>(apart.size()));
+  return UnflaggedRuns(isOutside.data(), static_cast<vtkIdType>(isOutside.size()));
 }
 
-/// Returns whether the array's stored range says that all values are equal.
+/// Returns whether the stored range of an array shows that all values are equal.
 bool HasOneValue(vtkDataArray* array)
 {
   if (!array->HasInformation() || !array->GetInformation()->Has(vtkDataArray::PER_COMPONENT())) {
@@ -156,6 +156,7 @@ bool HasOneValue(vtkDataArray* array)
   return one;
 }
 
+/// Sets the range of an array to the range of the values in `runs`.
 void LimitRange(vtkDataArray* array, const std::vector<Run>& runs)
 {
   const std::optional<ElementType> type = array ? ElementTypeOf(array) : std::nullopt;
@@ -179,6 +180,7 @@ void LimitRange(vtkDataArray* array, const std::vector<Run>& runs)
   SetKnownRange(array, range);
 }
 
+/// Calls LimitRange() for all arrays except the ghost flags.
 void LimitRanges(vtkDataSetAttributes* attributes, const std::vector<Run>& runs)
 {
   for (int a = 0; a < attributes->GetNumberOfArrays(); ++a) {
@@ -188,6 +190,7 @@ void LimitRanges(vtkDataSetAttributes* attributes, const std::vector<Run>& runs)
   }
 }
 
+/// Returns the number of nodes along each axis of a structured grid; 0 for other grids.
 std::array<int, 3> DimensionsOf(vtkDataSet* grid)
 {
   std::array<int, 3> dims{0, 0, 0};  // for other grids
@@ -201,12 +204,13 @@ std::array<int, 3> DimensionsOf(vtkDataSet* grid)
   return dims;
 }
 
-bool HasNodes(vtkDataSet* grid, const std::array<int, 3>& dims)
+bool HasStructuredNodes(vtkDataSet* grid, const std::array<int, 3>& dims)
 {
   return grid->GetNumberOfPoints() == static_cast<vtkIdType>(dims[0]) * dims[1] * dims[2];
 }
 
-bool AreAll(const std::vector<Run>& runs, vtkIdType count)
+/// Returns whether the runs contain all values 0 .. `count` - 1.
+bool CoverAll(const std::vector<Run>& runs, vtkIdType count)
 {
   return runs.size() == 1 && runs[0].First == 0 && runs[0].End == count;
 }
@@ -216,29 +220,30 @@ bool AreAll(const std::vector<Run>& runs, vtkIdType count)
 void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags)
 {
 #if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
-  // ParaView 5.13 asks the attributes for ranges, which would include ghost layers.
+  // ParaView 5.13 gets the ranges from the attributes. Without this call, these ranges would include ghost
+  // layers.
   grid->GetCellData()->SetGhostsToSkip(std::numeric_limits<unsigned char>::max());
 #endif
   const std::array<int, 3> dims = DimensionsOf(grid);
   const bool isWhole = flags && HasOneValue(flags) && flags->GetRange(0)[0] == 0;
-  if (!flags || isWhole || !HasNodes(grid, dims)) {
+  if (!flags || isWhole || !HasStructuredNodes(grid, dims)) {
     return;
   }
   const vtkIdType cells = flags->GetNumberOfTuples();
-  const std::vector<Run> runs = RunsWithout(flags->GetPointer(0), cells);
-  if (AreAll(runs, cells)) {
+  const std::vector<Run> runs = UnflaggedRuns(flags->GetPointer(0), cells);
+  if (CoverAll(runs, cells)) {
     return;
   }
   LimitRanges(grid->GetCellData(), runs);
   if (grid->GetPointData()->GetNumberOfArrays() > 0) {
-    LimitRanges(grid->GetPointData(), NodesOf(runs, dims.data()));
+    LimitRanges(grid->GetPointData(), NodeRunsOf(runs, dims.data()));
   }
 }
 
 void HidePointsOfHiddenCells(vtkDataSet* grid, vtkUnsignedCharArray* flags)
 {
   const std::array<int, 3> dims = DimensionsOf(grid);
-  if (!flags || !HasNodes(grid, dims)) {
+  if (!flags || !HasStructuredNodes(grid, dims)) {
     return;
   }
   constexpr unsigned char hiding = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
@@ -247,8 +252,8 @@ void HidePointsOfHiddenCells(vtkDataSet* grid, vtkUnsignedCharArray* flags)
       [](unsigned char flag) { return static_cast<unsigned char>(flag & hiding); });
   const vtkIdType points = grid->GetNumberOfPoints();
   const std::vector<Run> runs =
-      NodesOf(RunsWithout(hidden.data(), static_cast<vtkIdType>(hidden.size())), dims.data());
-  if (AreAll(runs, points)) {
+      NodeRunsOf(UnflaggedRuns(hidden.data(), static_cast<vtkIdType>(hidden.size())), dims.data());
+  if (CoverAll(runs, points)) {
     return;
   }
   vtkNew<vtkUnsignedCharArray> flagsOfPoints;

@@ -28,15 +28,15 @@
 
 namespace patchio {
 
-vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointPlaces& places)
+vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointCells& pointCells)
 {
-  const auto count = static_cast<vtkIdType>(places.Count());
+  const auto count = static_cast<vtkIdType>(pointCells.Count());
   vtkNew<vtkPoints> points;
   points->SetDataTypeToDouble();
   points->SetNumberOfPoints(count);
   auto* xyz = static_cast<double*>(points->GetVoidPointer(0));
   for (vtkIdType p = 0; p < count; ++p) {
-    const Double3 position = places.PositionOf(static_cast<std::size_t>(p), level);
+    const Double3 position = pointCells.PositionOf(static_cast<std::size_t>(p), level);
     std::copy(position.begin(), position.end(), xyz + 3 * p);
   }
   vtkNew<vtkIdTypeArray> offsets, connectivity;
@@ -55,24 +55,24 @@ vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointPlaces& places)
   return set;
 }
 
-PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& places)
+PointImage MakePointImage(const Catalog& catalog, int level, const PointCells& pointCells)
 {
-  const Box bounds = places.Bounds();
-  // One byte is for the cell's flag here, and the rest for arrays later.
+  const Box bounds = pointCells.Bounds();
+  // One byte is for the flag of the cell, and the other bytes are for arrays that are added later.
   constexpr std::uint64_t bytesOfCell = 16;
-  const auto cells = static_cast<std::uint64_t>(bounds.Cells());
+  const auto cells = static_cast<std::uint64_t>(bounds.CellCount());
   if (cells > AvailableMemory() / bytesOfCell) {
     throw Error(catalog.Path + ": an image around the points of '" + catalog.NameOfLevel(level) + "' has " +
                 std::to_string(cells) + " cells, which exceed the memory. Set Point Lists to Points.");
   }
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
-  SetTuplesOfCells(flags, bounds.Cells(), Grown(bounds, {1, 1, 1}).Cells());
+  SetTuplesOfCells(flags, bounds.CellCount(), Grow(bounds, {1, 1, 1}).CellCount());
   flags->FillValue(vtkDataSetAttributes::HIDDENCELL);
   PointImage image;
-  image.CellOfPoint.reserve(places.Count());
-  for (std::size_t p = 0; p < places.Count(); ++p) {
-    const auto cell = static_cast<vtkIdType>(IndexIn(bounds, places.CellOf(p)));
+  image.CellOfPoint.reserve(pointCells.Count());
+  for (std::size_t p = 0; p < pointCells.Count(); ++p) {
+    const auto cell = static_cast<vtkIdType>(IndexIn(bounds, pointCells.CellOf(p)));
     image.CellOfPoint.push_back(cell);
     flags->SetValue(cell, 0);
   }
@@ -85,56 +85,58 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& 
   grid->SetOrigin(catalog.Origin.data());
   grid->SetSpacing(catalog.Levels[level].Spacing.data());
   grid->SetExtent(extent);
-  if (cells > places.Count()) {
+  if (cells > pointCells.Count()) {
     grid->GetCellData()->AddArray(flags);
   }
   image.Grid = grid;
   return image;
 }
 
-LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkDataSet* grid,
-    MemoryPool& memory)
+LoadedArray ScatterToCells(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint,
+    vtkDataSet* grid, MemoryPool& memory)
 {
-  LoadedArray into = AllocateArray(
+  LoadedArray scattered = AllocateArray(
       memory, values.Type, values.Components, grid->GetNumberOfCells(), grid->GetNumberOfPoints());
-  FillWith(into, std::nullopt);
+  FillArray(scattered, std::nullopt);
   const std::size_t tupleBytes = static_cast<std::size_t>(values.Components) * SizeOf(values.Type);
   const auto* from = static_cast<const std::byte*>(values.Values.get());
-  auto* to = static_cast<std::byte*>(into.Values.get());
+  auto* to = static_cast<std::byte*>(scattered.Values.get());
   for (std::size_t p = 0; p < cellOfPoint.size(); ++p) {
     std::memcpy(
         to + static_cast<std::size_t>(cellOfPoint[p]) * tupleBytes, from + p * tupleBytes, tupleBytes);
   }
-  into.Range = values.Range;
-  into.HasUndefined = values.HasUndefined;
-  return into;
+  scattered.Range = values.Range;
+  scattered.HasUndefined = values.HasUndefined;
+  return scattered;
 }
 
 namespace {
 
-/// The number of nodes that a cell of a type may have.
-struct NodeCount
+/// The least and the greatest number of nodes of a cell type.
+struct NodeLimits
 {
   int Type, Least, Most;
 };
 
-constexpr int Any = std::numeric_limits<int>::max();
+constexpr int Unlimited = std::numeric_limits<int>::max();
 
-/// The cell types with straight edges, and those of second and third order. ParaView's Merge Blocks makes
-/// empty cells of hidden ones, with all their nodes.
-constexpr NodeCount NodeCounts[] = {{VTK_EMPTY_CELL, 0, Any}, {VTK_VERTEX, 1, 1}, {VTK_POLY_VERTEX, 1, Any},
-    {VTK_LINE, 2, 2}, {VTK_POLY_LINE, 1, Any}, {VTK_TRIANGLE, 3, 3}, {VTK_TRIANGLE_STRIP, 3, Any},
-    {VTK_POLYGON, 3, Any}, {VTK_PIXEL, 4, 4}, {VTK_QUAD, 4, 4}, {VTK_TETRA, 4, 4}, {VTK_VOXEL, 8, 8},
-    {VTK_HEXAHEDRON, 8, 8}, {VTK_WEDGE, 6, 6}, {VTK_PYRAMID, 5, 5}, {VTK_PENTAGONAL_PRISM, 10, 10},
-    {VTK_HEXAGONAL_PRISM, 12, 12}, {VTK_QUADRATIC_EDGE, 3, 3}, {VTK_QUADRATIC_TRIANGLE, 6, 6},
-    {VTK_QUADRATIC_QUAD, 8, 8}, {VTK_QUADRATIC_TETRA, 10, 10}, {VTK_QUADRATIC_HEXAHEDRON, 20, 20},
-    {VTK_QUADRATIC_WEDGE, 15, 15}, {VTK_QUADRATIC_PYRAMID, 13, 13}, {VTK_BIQUADRATIC_QUAD, 9, 9},
-    {VTK_TRIQUADRATIC_HEXAHEDRON, 27, 27}, {VTK_TRIQUADRATIC_PYRAMID, 19, 19},
+/// The limits of the cell types with straight edges, and of the cell types of second and third order.
+/// VTK_EMPTY_CELL may have any number of nodes, because ParaView's Merge Blocks turns hidden cells into empty
+/// cells that keep their nodes.
+constexpr NodeLimits KnownNodeLimits[] = {{VTK_EMPTY_CELL, 0, Unlimited}, {VTK_VERTEX, 1, 1},
+    {VTK_POLY_VERTEX, 1, Unlimited}, {VTK_LINE, 2, 2}, {VTK_POLY_LINE, 1, Unlimited}, {VTK_TRIANGLE, 3, 3},
+    {VTK_TRIANGLE_STRIP, 3, Unlimited}, {VTK_POLYGON, 3, Unlimited}, {VTK_PIXEL, 4, 4}, {VTK_QUAD, 4, 4},
+    {VTK_TETRA, 4, 4}, {VTK_VOXEL, 8, 8}, {VTK_HEXAHEDRON, 8, 8}, {VTK_WEDGE, 6, 6}, {VTK_PYRAMID, 5, 5},
+    {VTK_PENTAGONAL_PRISM, 10, 10}, {VTK_HEXAGONAL_PRISM, 12, 12}, {VTK_QUADRATIC_EDGE, 3, 3},
+    {VTK_QUADRATIC_TRIANGLE, 6, 6}, {VTK_QUADRATIC_QUAD, 8, 8}, {VTK_QUADRATIC_TETRA, 10, 10},
+    {VTK_QUADRATIC_HEXAHEDRON, 20, 20}, {VTK_QUADRATIC_WEDGE, 15, 15}, {VTK_QUADRATIC_PYRAMID, 13, 13},
+    {VTK_BIQUADRATIC_QUAD, 9, 9}, {VTK_TRIQUADRATIC_HEXAHEDRON, 27, 27}, {VTK_TRIQUADRATIC_PYRAMID, 19, 19},
     {VTK_QUADRATIC_LINEAR_QUAD, 6, 6}, {VTK_QUADRATIC_LINEAR_WEDGE, 12, 12},
     {VTK_BIQUADRATIC_QUADRATIC_WEDGE, 18, 18}, {VTK_BIQUADRATIC_QUADRATIC_HEXAHEDRON, 24, 24},
     {VTK_BIQUADRATIC_TRIANGLE, 7, 7}, {VTK_CUBIC_LINE, 4, 4}};
 
-/// Returns the number of nodes of a Lagrange or Bezier cell of this order along all axes; 0 for other types.
+/// Returns the number of nodes of a Lagrange or Bezier cell with the order `order` along all axes; 0 for
+/// other types.
 std::int64_t NodesOfOrder(int type, std::int64_t order)
 {
   const std::int64_t n = order + 1;
@@ -162,14 +164,14 @@ std::int64_t NodesOfOrder(int type, std::int64_t order)
   }
 }
 
-/// Returns whether a cell of this type may have `nodes` nodes. VTK's filters do not check this, and read
-/// beyond the list of nodes.
-bool Suits(int type, std::int64_t nodes)
+/// Returns whether a cell of the type `type` may have `nodes` nodes. VTK's filters do not check the number of
+/// nodes, and would read beyond the list of nodes.
+bool HasValidNodeCount(int type, std::int64_t nodes)
 {
   constexpr std::int64_t highestOrder = 10;
-  for (const NodeCount& known : NodeCounts) {
-    if (known.Type == type) {
-      return nodes >= known.Least && nodes <= known.Most;
+  for (const NodeLimits& limits : KnownNodeLimits) {
+    if (limits.Type == type) {
+      return nodes >= limits.Least && nodes <= limits.Most;
     }
   }
   for (std::int64_t order = 1; order <= highestOrder; ++order) {
@@ -180,11 +182,11 @@ bool Suits(int type, std::int64_t nodes)
   return false;
 }
 
-/// Returns whether the number of nodes of a cell follows from its type alone, or has known limits.
-bool HasFixedNodes(int type)
+/// Returns whether KnownNodeLimits has the type.
+bool HasKnownNodeLimits(int type)
 {
-  return std::any_of(std::begin(NodeCounts), std::end(NodeCounts),
-      [type](const NodeCount& known) { return known.Type == type; });
+  return std::any_of(std::begin(KnownNodeLimits), std::end(KnownNodeLimits),
+      [type](const NodeLimits& limits) { return limits.Type == type; });
 }
 
 /// Makes the mesh of one patch. Throws Error with the reason if the patch's arrays are not a mesh.
@@ -196,16 +198,20 @@ public:
   {
   }
 
-  vtkSmartPointer<vtkDataSet> Unstructured() const;
-  vtkSmartPointer<vtkDataSet> Polygonal() const;
+  vtkSmartPointer<vtkDataSet> MakeUnstructured() const;
+  vtkSmartPointer<vtkDataSet> MakePolygonal() const;
 
 private:
-  vtkSmartPointer<vtkPoints> Points() const;
-  vtkSmartPointer<vtkCellArray> Cells(int list) const;
-  template <typename Number>
+  /// Returns the points (MakePoints()) or a list of cells (MakeCells()) of the grid. `list`: index of the
+  /// list.
+  vtkSmartPointer<vtkPoints> MakePoints() const;
+  vtkSmartPointer<vtkCellArray> MakeCells(int list) const;
+  template <typename Integer>
   void CheckCells(int list, vtkDataArray* offsetArray, vtkDataArray* nodeArray) const;
-  vtkSmartPointer<vtkDataArray> Numbers(MeshRole role, int list) const;
-  vtkSmartPointer<vtkUnsignedCharArray> Types() const;
+  /// Moves the array with this role to an array of VTK. Throws Error if the patch has no such array, or if
+  /// connectivity, offsets or types are not integers.
+  vtkSmartPointer<vtkDataArray> MoveArray(MeshRole role, int list) const;
+  vtkSmartPointer<vtkUnsignedCharArray> MakeTypes() const;
   void CheckTypes(vtkUnsignedCharArray* types, vtkCellArray* cells) const;
   [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
   {
@@ -220,16 +226,16 @@ private:
   const MeshArrays& Arrays;
 };
 
-vtkSmartPointer<vtkPoints> MeshMaker::Points() const
+vtkSmartPointer<vtkPoints> MeshMaker::MakePoints() const
 {
   auto points = vtkSmartPointer<vtkPoints>::New();
   if (this->Size.Points > 0) {
-    points->SetData(this->Numbers(MeshRole::Points, 0));
+    points->SetData(this->MoveArray(MeshRole::Points, 0));
   }
   return points;
 }
 
-vtkSmartPointer<vtkDataArray> MeshMaker::Numbers(MeshRole role, int list) const
+vtkSmartPointer<vtkDataArray> MeshMaker::MoveArray(MeshRole role, int list) const
 {
   LoadedArray* const array = this->Arrays(role, list);
   const int variable = this->Data.FindMeshArray(role, list);
@@ -241,10 +247,11 @@ vtkSmartPointer<vtkDataArray> MeshMaker::Numbers(MeshRole role, int list) const
   if (role != MeshRole::Points && (type == ElementType::Float32 || type == ElementType::Float64)) {
     this->Fail("whole numbers in " + name, NameOf(type));
   }
-  return TakeOver(*array, name);
+  return MoveToVtkArray(*array, name);
 }
 
-/// Returns the numbers as VTK's lists of cells have them: signed, of 4 bytes or, if `wide`, of 8 bytes.
+/// Returns the numbers in the type of VTK's lists of cells: signed, with 4 bytes or, if `wide` is true, with
+/// 8 bytes.
 vtkSmartPointer<vtkDataArray> AsSigned(const vtkSmartPointer<vtkDataArray>& numbers, bool wide)
 {
   const int type = numbers->GetDataType();
@@ -256,16 +263,16 @@ vtkSmartPointer<vtkDataArray> AsSigned(const vtkSmartPointer<vtkDataArray>& numb
   return copy;
 }
 
-vtkSmartPointer<vtkCellArray> MeshMaker::Cells(int list) const
+vtkSmartPointer<vtkCellArray> MeshMaker::MakeCells(int list) const
 {
   auto cells = vtkSmartPointer<vtkCellArray>::New();
   if (this->Size.Cells[list] == 0) {
     return cells;
   }
-  vtkSmartPointer<vtkDataArray> offsets = this->Numbers(MeshRole::Offsets, list);
+  vtkSmartPointer<vtkDataArray> offsets = this->MoveArray(MeshRole::Offsets, list);
   vtkSmartPointer<vtkDataArray> nodes = vtkSmartPointer<vtkDataArray>::Take(offsets->NewInstance());
   if (this->Size.Connectivity[list] > 0) {
-    nodes = this->Numbers(MeshRole::Connectivity, list);
+    nodes = this->MoveArray(MeshRole::Connectivity, list);
   }
   const bool wide = offsets->GetDataType() != VTK_INT || nodes->GetDataType() != VTK_INT;
   offsets = AsSigned(offsets, wide);
@@ -279,12 +286,13 @@ vtkSmartPointer<vtkCellArray> MeshMaker::Cells(int list) const
   return cells;
 }
 
-/// Throws Error unless cells follow each other in the connectivity, and all their nodes exist.
-template <typename Number>
+/// Throws Error if the cells of a list do not follow each other in the connectivity, or if a node does not
+/// exist.
+template <typename Integer>
 void MeshMaker::CheckCells(int list, vtkDataArray* offsetArray, vtkDataArray* nodeArray) const
 {
-  const auto* const offsets = static_cast<const Number*>(offsetArray->GetVoidPointer(0));
-  const auto* const nodes = static_cast<const Number*>(nodeArray->GetVoidPointer(0));
+  const auto* const offsets = static_cast<const Integer*>(offsetArray->GetVoidPointer(0));
+  const auto* const nodes = static_cast<const Integer*>(nodeArray->GetVoidPointer(0));
   const std::int64_t cells = this->Size.Cells[list], length = this->Size.Connectivity[list];
   const auto name = [&](MeshRole role) {
     return this->Data.Variables[this->Data.FindMeshArray(role, list)].Name;
@@ -307,9 +315,9 @@ void MeshMaker::CheckCells(int list, vtkDataArray* offsetArray, vtkDataArray* no
   }
 }
 
-vtkSmartPointer<vtkUnsignedCharArray> MeshMaker::Types() const
+vtkSmartPointer<vtkUnsignedCharArray> MeshMaker::MakeTypes() const
 {
-  const vtkSmartPointer<vtkDataArray> numbers = this->Numbers(MeshRole::Types, 0);
+  const vtkSmartPointer<vtkDataArray> numbers = this->MoveArray(MeshRole::Types, 0);
   if (auto* const types = vtkUnsignedCharArray::SafeDownCast(numbers)) {
     return types;
   }
@@ -328,11 +336,12 @@ void MeshMaker::CheckTypes(vtkUnsignedCharArray* types, vtkCellArray* cells) con
   for (vtkIdType cell = 0; cell < cells->GetNumberOfCells(); ++cell) {
     const int type = types->GetValue(cell);
     const vtkIdType nodes = cells->GetCellSize(cell);
-    if (Suits(type, nodes)) {
+    if (HasValidNodeCount(type, nodes)) {
       continue;
     }
-    // A valid file may have such cells: polyhedra, types that VTK adds, orders that differ between the axes.
-    if (!HasFixedNodes(type)) {
+    // A valid file may have these cells: polyhedra, types of newer versions of VTK, or orders that differ
+    // between the axes.
+    if (!HasKnownNodeLimits(type)) {
       throw Error(
           fmt::format("{}: not supported: cells of type {} with {} nodes in partition {} (cell {}). Open "
                       "the file with ParaView's own reader.",
@@ -343,35 +352,35 @@ void MeshMaker::CheckTypes(vtkUnsignedCharArray* types, vtkCellArray* cells) con
   }
 }
 
-vtkSmartPointer<vtkDataSet> MeshMaker::Unstructured() const
+vtkSmartPointer<vtkDataSet> MeshMaker::MakeUnstructured() const
 {
   auto grid = vtkSmartPointer<vtkUnstructuredGrid>::New();
-  grid->SetPoints(this->Points());
+  grid->SetPoints(this->MakePoints());
   if (this->Size.Cells[0] > 0) {
-    const vtkSmartPointer<vtkCellArray> cells = this->Cells(0);
-    const vtkSmartPointer<vtkUnsignedCharArray> types = this->Types();
+    const vtkSmartPointer<vtkCellArray> cells = this->MakeCells(0);
+    const vtkSmartPointer<vtkUnsignedCharArray> types = this->MakeTypes();
     this->CheckTypes(types, cells);
     grid->SetCells(types, cells);
   }
   return grid;
 }
 
-vtkSmartPointer<vtkDataSet> MeshMaker::Polygonal() const
+vtkSmartPointer<vtkDataSet> MeshMaker::MakePolygonal() const
 {
   const auto data = vtkSmartPointer<vtkPolyData>::New();
-  data->SetPoints(this->Points());
-  struct List
+  data->SetPoints(this->MakePoints());
+  struct CellList
   {
     int Type;
     void (vtkPolyData::*Set)(vtkCellArray* cells);
   };
-  constexpr List lists[] = {{VTK_POLY_VERTEX, &vtkPolyData::SetVerts},
+  constexpr CellList lists[] = {{VTK_POLY_VERTEX, &vtkPolyData::SetVerts},
       {VTK_POLY_LINE, &vtkPolyData::SetLines}, {VTK_POLYGON, &vtkPolyData::SetPolys},
       {VTK_TRIANGLE_STRIP, &vtkPolyData::SetStrips}};
   for (int list = 0; list < MeshSize::MostLists; ++list) {
-    const vtkSmartPointer<vtkCellArray> cells = this->Cells(list);
+    const vtkSmartPointer<vtkCellArray> cells = this->MakeCells(list);
     for (vtkIdType cell = 0; cell < cells->GetNumberOfCells(); ++cell) {
-      if (!Suits(lists[list].Type, cells->GetCellSize(cell))) {
+      if (!HasValidNodeCount(lists[list].Type, cells->GetCellSize(cell))) {
         this->Fail("the number of nodes of cells of the list",
             fmt::format("{}, cell {} of list {}", cells->GetCellSize(cell), cell, list + 1));
       }
@@ -386,7 +395,7 @@ vtkSmartPointer<vtkDataSet> MeshMaker::Polygonal() const
 vtkSmartPointer<vtkDataSet> MakeMesh(const Catalog& catalog, int patch, const MeshArrays& arrays)
 {
   const MeshMaker maker(catalog, patch, arrays);
-  return catalog.Grid == GridKind::Polygonal ? maker.Polygonal() : maker.Unstructured();
+  return catalog.Grid == GridType::Polygonal ? maker.MakePolygonal() : maker.MakeUnstructured();
 }
 
 }  // namespace patchio

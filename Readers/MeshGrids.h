@@ -1,9 +1,9 @@
-// VTK's grids for meshes and for lists of points.
+// Makes VTK's grids of meshes and of lists of points.
 #pragma once
 
 #include "Catalog/Catalog.h"
 #include "Read/LoadRequest.h"
-#include "Read/PointPlaces.h"
+#include "Read/PointCells.h"
 
 #include <vtkDataSet.h>
 #include <vtkSmartPointer.h>
@@ -16,32 +16,33 @@ class vtkDataSet;
 
 namespace patchio {
 
-/// Returns poly data with a vertex at each point. level: the level of the points, which has their spacing.
-vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointPlaces& places);
+/// Returns poly data with a vertex at each point. `level`: level of the points, which has the spacing of the
+/// lattice.
+vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointCells& pointCells);
 
-/// An image of the part of the lattice that holds all points, with one cell for each lattice point.
+/// An image around all points of a list, with one cell for each point of the lattice.
 struct PointImage
 {
   vtkSmartPointer<vtkDataSet> Grid;
-  std::vector<vtkIdType> CellOfPoint;
+  std::vector<vtkIdType> CellOfPoint;  ///< by point of the list: number of the cell
 };
 
-/// Returns an image in which cells without a point are marked HIDDENCELL. Throws Error if the image would
-/// take too much memory.
-PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& places);
+/// Returns an image in which cells without a point are HIDDENCELL. Throws Error if the image would need too
+/// much memory.
+PointImage MakePointImage(const Catalog& catalog, int level, const PointCells& pointCells);
 
-/// Returns an array over the grid's cells that has the value of each point at the point's cell. The other
-/// values are NaN, or 0 if the type has no NaN. Throws Error if the memory does not suffice.
-LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkDataSet* grid,
-    MemoryPool& memory);
+/// Returns an array over the cells of `grid` with the value of each point in the cell of the point. The other
+/// values are NaN, or 0 if the type is an integer. Throws Error if the memory does not suffice.
+LoadedArray ScatterToCells(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint,
+    vtkDataSet* grid, MemoryPool& memory);
 
-/// A function that returns the array with this role and list of cells. If the patch has no such array, the
-/// result is null or an array whose Status is not Read.
+/// A function that returns the array of a patch with a role and a list of cells. If the patch has no such
+/// array, the result is null or an array whose Status is not Read.
 using MeshArrays = std::function<LoadedArray*(MeshRole role, int cellList)>;
 
-/// Returns the grid of a mesh's patch. Takes over the arrays' memory, without a copy if VTK stores such
-/// arrays in the same type. Throws Error if the arrays are not a mesh: nodes that do not exist, offsets that
-/// decrease, cells with a wrong number of nodes for their type.
+/// Returns the grid of a patch of a mesh. Moves the memory of the arrays to the grid, without a copy if VTK
+/// stores the arrays in the same type. Throws Error if the arrays are not a valid mesh, for example if a node
+/// does not exist, if offsets decrease, or if a cell has a wrong number of nodes for its type.
 vtkSmartPointer<vtkDataSet> MakeMesh(const Catalog& catalog, int patch, const MeshArrays& arrays);
 
 }  // namespace patchio

@@ -37,12 +37,13 @@
 namespace patchio {
 namespace {
 
+/// Returns the positions of the nodes in the extent along an axis.
 std::vector<double> PositionsOf(const Catalog& catalog, int axis, const int extent[6])
 {
   const Axis& along = catalog.Axes[axis];
   std::vector<double> positions;
   for (int node = extent[2 * axis]; node <= extent[2 * axis + 1]; ++node) {
-    // On a sphere, the first column follows the last one, see CloseSeam().
+    // On a sphere, the first column also follows the last column, see CloseSeam().
     positions.push_back(along.Positions[(node - along.First) % along.Positions.size()]);
   }
   return positions;
@@ -65,8 +66,8 @@ vtkSmartPointer<vtkDataSet> MakeRectilinearGrid(const Catalog& catalog, const in
   return grid;
 }
 
-/// Makes a grid on a sphere. A degree of the equator has length 1, and heights are unchanged, as on the
-/// plane.
+/// Returns a grid on a sphere. As on the plane, a degree of the equator has the length 1, and heights keep
+/// their unit.
 vtkSmartPointer<vtkDataSet> MakeSphericalGrid(const Catalog& catalog, const int extent[6])
 {
   const double degree = vtkMath::RadiansFromDegrees(1.0);
@@ -96,11 +97,11 @@ vtkSmartPointer<vtkDataSet> MakeSphericalGrid(const Catalog& catalog, const int 
   return grid;
 }
 
-/// Makes a grid of these cells of a level, without arrays: vtkUniformGrid, vtkRectilinearGrid or
+/// Returns a grid of the cells `cells` of a level, without arrays: vtkUniformGrid, vtkRectilinearGrid or
 /// vtkStructuredGrid.
 ///
-/// onSphere: puts geographic grids on a sphere. coordinates: node positions of a curvilinear grid, whose
-/// memory the grid takes over; null for other grids.
+/// `onSphere`: true puts geographic grids on a sphere. `coordinates`: node positions of a curvilinear grid,
+/// whose values move to the grid; null for other grids.
 vtkSmartPointer<vtkDataSet> MakeGrid(
     const Catalog& catalog, int level, const Box& cells, bool onSphere, LoadedArray* coordinates)
 {
@@ -109,21 +110,21 @@ vtkSmartPointer<vtkDataSet> MakeGrid(
     extent[2 * axis] = cells.Lower[axis];
     extent[2 * axis + 1] = cells.Upper[axis] + catalog.NodesBeyondCells(level, axis);
   }
-  if (catalog.Grid == GridKind::Curvilinear) {
+  if (catalog.Grid == GridType::Curvilinear) {
     assert(coordinates && coordinates->Status == ArrayStatus::Read);
     vtkNew<vtkPoints> points;
-    points->SetData(TakeOver(*coordinates, "Coords"));
+    points->SetData(MoveToVtkArray(*coordinates, "Coords"));
     auto grid = vtkSmartPointer<vtkStructuredGrid>::New();
     grid->SetExtent(extent);
     grid->SetPoints(points);
     return grid;
   }
-  if (catalog.Grid == GridKind::Rectilinear) {
+  if (catalog.Grid == GridType::Rectilinear) {
     return onSphere && catalog.Geographic ? MakeSphericalGrid(catalog, extent)
                                           : MakeRectilinearGrid(catalog, extent);
   }
-  // The extent is in the level's index space and the origin is the level's, so that nodes that two blocks
-  // share get the same coordinates to the last bit.
+  // The extent and the origin refer to the index space of the level, so that a node has the same coordinates,
+  // to the last bit, in all blocks.
   auto grid = vtkSmartPointer<vtkUniformGrid>::New();
   grid->SetOrigin(catalog.Origin.data());
   grid->SetSpacing(catalog.Levels[level].Spacing.data());
@@ -131,8 +132,9 @@ vtkSmartPointer<vtkDataSet> MakeGrid(
   return grid;
 }
 
+/// Returns an array with the single value `value`.
 template <typename ArrayType, typename Value>
-vtkSmartPointer<ArrayType> MakeValue(const char* name, Value value)
+vtkSmartPointer<ArrayType> MakeSingleValueArray(const char* name, Value value)
 {
   auto array = vtkSmartPointer<ArrayType>::New();
   array->SetName(name);
@@ -153,28 +155,29 @@ PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
       Memory(memory),
       Constants(memory)
 {
-  this->RankValue = MakeValue<vtkIntArray>("rank", options.Rank);
+  this->RankValue = MakeSingleValueArray<vtkIntArray>("rank", options.Rank);
   for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
-    this->LevelValues.push_back(MakeValue<vtkIntArray>("level", static_cast<int>(level)));
+    this->LevelValues.push_back(MakeSingleValueArray<vtkIntArray>("level", static_cast<int>(level)));
   }
   if (options.Vectors && !(options.Sphere && catalog.Geographic)) {
-    this->Vectors = this->ComposedVectors();
+    this->Vectors = this->RequestedVectors();
   }
 }
 
 PatchAssembler::~PatchAssembler() = default;
 
-/// Returns the composed vectors, whose components are indices into Variables.
-std::vector<ComposedVector> PatchAssembler::ComposedVectors() const
+/// Returns the composed vectors, see patchio::ComposedVectors(). The components are indices in Variables.
+std::vector<ComposedVector> PatchAssembler::RequestedVectors() const
 {
-  std::vector<int> wanted;
+  std::vector<int> requested;
   for (const VariableRequest& request : this->Variables) {
-    wanted.push_back(request.Variable);
+    requested.push_back(request.Variable);
   }
-  std::vector<ComposedVector> vectors = VectorsAmong(this->Data, wanted);
+  std::vector<ComposedVector> vectors = ComposedVectors(this->Data, requested);
   for (ComposedVector& vector : vectors) {
     for (int& component : vector.Components) {
-      component = static_cast<int>(std::find(wanted.begin(), wanted.end(), component) - wanted.begin());
+      component =
+          static_cast<int>(std::find(requested.begin(), requested.end(), component) - requested.begin());
     }
   }
   return vectors;
@@ -201,21 +204,21 @@ void PatchAssembler::BuildTree(
     output->SetBlock(l, pieces);
     output->GetMetaData(l)->Set(vtkCompositeDataSet::NAME(), this->Data.NameOfLevel(l).c_str());
   }
-  output->GetFieldData()->AddArray(MakeValue<vtkDoubleArray>("time", this->Data.Time));
-  output->GetFieldData()->AddArray(MakeValue<vtkTypeInt64Array>("step", this->Data.Step));
+  output->GetFieldData()->AddArray(MakeSingleValueArray<vtkDoubleArray>("time", this->Data.Time));
+  output->GetFieldData()->AddArray(MakeSingleValueArray<vtkTypeInt64Array>("step", this->Data.Step));
   if (!this->Data.Date.empty()) {
-    output->GetFieldData()->AddArray(MakeValue<vtkStringArray>("date", this->Data.Date));
+    output->GetFieldData()->AddArray(MakeSingleValueArray<vtkStringArray>("date", this->Data.Date));
   }
 }
 
-/// Returns whether the variable has the same values at all steps of the file, or the file has only one step.
+/// Returns whether a variable has the same values at all steps of the file. `variable`: index in Variables.
 bool PatchAssembler::IsTimeInvariant(std::size_t variable) const
 {
   return this->Data.StepsInFile == 1 ||
          this->Data.Variables[this->Variables[variable].Variable].TimeInvariant;
 }
 
-/// Returns whether a variable is part of the grid, not of the data.
+/// Returns whether a variable is part of the grid, such as coordinates. `variable`: index in Variables.
 bool PatchAssembler::IsGeometry(std::size_t variable) const
 {
   return this->Data.IsGeometry(this->Variables[variable].Variable);
@@ -223,43 +226,45 @@ bool PatchAssembler::IsGeometry(std::size_t variable) const
 
 BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays)
 {
-  const int wanted =
-      this->IsPoints(block) ? this->Data.PositionsOf(block.Level) : this->Data.CoordinatesVariable;
+  const int geometryVariable =
+      this->IsPointList(block) ? this->Data.PositionsVariable(block.Level) : this->Data.CoordinatesVariable;
   LoadedArray* geometry = nullptr;
   for (std::size_t v = 0; v < arrays.size(); ++v) {
-    if (this->Variables[v].Variable == wanted) {
+    if (this->Variables[v].Variable == geometryVariable) {
       geometry = arrays[v];
     }
   }
   BlockFrame frame;
-  if (this->IsPoints(block)) {
-    frame = this->MakePoints(block, geometry);
+  if (this->IsPointList(block)) {
+    frame = this->MakePointFrame(block, geometry);
   } else if (this->Data.IsMesh()) {
-    frame.Grid = this->MakeMeshOf(block, arrays);
+    frame.Grid = this->MakeMeshGrid(block, arrays);
   } else {
     frame.Grid = MakeGrid(this->Data, block.Level, this->CellsOf(block), this->Options.Sphere, geometry);
   }
   frame.Grid->GetCellData()->AllocateArrays(
-      static_cast<int>(arrays.size()) + 1);  // at once, because each growth moves all arrays
+      static_cast<int>(arrays.size()) +
+      1);  // reserved at once, because each later growth would move all arrays
   this->AddArrays(block, frame, arrays, true, frame.Grid);
-  const bool boxed = frame.CellOfPoint.empty() && !this->Data.IsMesh();
-  if (boxed) {  // images of points and meshes have flags already, if any
+  const bool isStructured = frame.CellOfPoint.empty() && !this->Data.IsMesh();
+  if (isStructured) {  // images of points and meshes already have their flags
     this->AddGhostArray(block, frame.Grid);
   }
   if (this->Options.PatchIds) {
-    this->AddOriginArrays(block, boxed, frame.Grid);
+    this->AddOriginArrays(block, isStructured, frame.Grid);
   }
   this->AddFieldData(block, frame.Grid);
   return frame;
 }
 
-vtkSmartPointer<vtkDataSet> PatchAssembler::MakeMeshOf(
+/// Returns the grid of a block of a mesh, which has one patch.
+vtkSmartPointer<vtkDataSet> PatchAssembler::MakeMeshGrid(
     const Block& block, const std::vector<LoadedArray*>& arrays) const
 {
   return MakeMesh(this->Data, block.Parts[0].Owner, [&](MeshRole role, int cellList) -> LoadedArray* {
-    const int wanted = this->Data.FindMeshArray(role, cellList);
+    const int variable = this->Data.FindMeshArray(role, cellList);
     for (std::size_t v = 0; v < arrays.size(); ++v) {
-      if (this->Variables[v].Variable == wanted) {
+      if (this->Variables[v].Variable == variable) {
         return arrays[v];
       }
     }
@@ -267,35 +272,36 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeMeshOf(
   });
 }
 
-BlockFrame PatchAssembler::MakePoints(const Block& block, const LoadedArray* positions) const
+/// Returns the frame of a block of a list of points. `positions`: positions of the points.
+BlockFrame PatchAssembler::MakePointFrame(const Block& block, const LoadedArray* positions) const
 {
   assert(positions && positions->Status == ArrayStatus::Read);
-  const int variable = this->Data.PositionsOf(block.Level);
-  const PointPlaces places(this->Data, *positions, this->Data.Variables[variable].Name);
+  const int variable = this->Data.PositionsVariable(block.Level);
+  const PointCells pointCells(this->Data, *positions, this->Data.Variables[variable].Name);
   BlockFrame frame;
   if (this->Options.PointsAsImage) {
-    PointImage image = MakePointImage(this->Data, block.Level, places);
+    PointImage image = MakePointImage(this->Data, block.Level, pointCells);
     frame.Grid = image.Grid;
     frame.CellOfPoint = std::move(image.CellOfPoint);
   } else {
-    frame.Grid = MakePointSet(block.Level, places);
+    frame.Grid = MakePointSet(block.Level, pointCells);
   }
   return frame;
 }
 
-/// Returns the attributes that get the variable's array. Lists of points have point data, unless they are
-/// images.
+/// Returns the cell data or the point data for the array of a variable. `variable`: index in Variables.
+/// `isPointData`: true for lists of points that are not images.
 vtkDataSetAttributes* PatchAssembler::AttributesOf(
-    std::size_t variable, bool ofPoints, vtkDataSet* grid) const
+    std::size_t variable, bool isPointData, vtkDataSet* grid) const
 {
   const Variable& info = this->Data.Variables[this->Variables[variable].Variable];
-  if (info.Center == Centering::Cell && !ofPoints) {
+  if (info.Center == Centering::Cell && !isPointData) {
     return grid->GetCellData();
   }
   return grid->GetPointData();
 }
 
-/// Adds the arrays of the time-invariant variables, or of the other variables.
+/// Adds the arrays of the time-invariant variables or, if `timeInvariant` is false, of the other variables.
 void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
     const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid)
 {
@@ -304,23 +310,23 @@ void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
       continue;
     }
     if (arrays[v]->Status == ArrayStatus::Absent) {
-      this->AddBlank(v, grid);
+      this->AddBlankArray(v, grid);
     }
     if (arrays[v]->Status != ArrayStatus::Read) {
       continue;
     }
     LoadedArray scattered;
     if (!frame.CellOfPoint.empty()) {
-      scattered = Scatter(*arrays[v], frame.CellOfPoint, grid, this->Memory);
+      scattered = ScatterToCells(*arrays[v], frame.CellOfPoint, grid, this->Memory);
     }
     LoadedArray& array = scattered.Values ? scattered : *arrays[v];
     const std::string& name = this->Data.Variables[this->Variables[v].Variable].Name;
-    this->AttributesOf(v, this->BecomesPoints(block), grid)->AddArray(TakeOver(array, name));
+    this->AttributesOf(v, this->BecomesPolyData(block), grid)->AddArray(MoveToVtkArray(array, name));
   }
   this->AddVectors(arrays, timeInvariant, grid);
 }
 
-/// Adds the vectors whose components are all in the grid.
+/// Adds the composed vectors whose components are all arrays of the grid. `timeInvariant`: see AddArrays().
 void PatchAssembler::AddVectors(
     const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid) const
 {
@@ -345,14 +351,14 @@ void PatchAssembler::AddVectors(
     if (std::all_of(components.begin(), components.end(),
             [&](vtkDataArray* c) { return c && c->GetDataType() == components[0]->GetDataType(); })) {
       LoadedArray composed = ComposeVector(type, components, grid->GetNumberOfPoints(), this->Memory);
-      attributes->AddArray(TakeOver(composed, vector.Name));
+      attributes->AddArray(MoveToVtkArray(composed, vector.Name));
     }
   }
 }
 
-/// Adds an array without values where a block lacks the variable. VTK's filters need the same arrays on all
-/// blocks: otherwise some crash, and others leave out arrays without a message.
-void PatchAssembler::AddBlank(std::size_t variable, vtkDataSet* grid)
+/// Adds an array of NaN or 0 to a block that lacks the variable. VTK's filters require the same arrays on all
+/// blocks. Otherwise, some filters crash, and other filters drop arrays without a message.
+void PatchAssembler::AddBlankArray(std::size_t variable, vtkDataSet* grid)
 {
   const std::optional<BlankArray>& blank = this->Options.Blanks[variable];
   if (blank) {
@@ -361,7 +367,7 @@ void PatchAssembler::AddBlank(std::size_t variable, vtkDataSet* grid)
         this->AttributesOf(variable, blank->OfPoints && !this->Options.PointsAsImage, grid);
     const vtkIdType tuples =
         attributes == grid->GetCellData() ? grid->GetNumberOfCells() : grid->GetNumberOfPoints();
-    attributes->AddArray(this->Constants.Make(this->Data.Variables[request.Variable].Name, blank->Type,
+    attributes->AddArray(this->Constants.MakeArray(this->Data.Variables[request.Variable].Name, blank->Type,
         request.OutputComponents, tuples, grid->GetNumberOfPoints(), std::nullopt));
   }
 }
@@ -375,14 +381,14 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeBlock(
     grid->ShallowCopy(frame.Grid);
   }
   this->AddArrays(block, frame, arrays, false, grid);
-  if (this->Options.HideUndefined && this->Data.Grid == GridKind::Rectilinear) {
-    HideUndefined(grid, this->UndefinedArrays(grid, arrays));
+  if (this->Options.HideUndefined && this->Data.Grid == GridType::Rectilinear) {
+    HideUndefinedPoints(grid, this->UndefinedArrays(grid, arrays));
   }
   LimitRangesToVisible(grid, grid->GetCellGhostArray());
   return grid;
 }
 
-/// Returns the cells of the block's grid.
+/// Returns the cells of the block's grid, including ghost layers.
 Box PatchAssembler::CellsOf(const Block& block) const
 {
   Box cells = GridCells(block);
@@ -393,7 +399,8 @@ Box PatchAssembler::CellsOf(const Block& block) const
   return cells;
 }
 
-/// Returns the point arrays that were read; an empty list if one of these arrays is defined at all points.
+/// Returns the point arrays that were read; an empty list if an array is defined at all points, because no
+/// point is then undefined in all arrays.
 std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
     vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
 {
@@ -410,23 +417,23 @@ std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
   return undefined;
 }
 
-/// Adds the flags of cells. If one block has hidden cells, all blocks get flags: filters that join blocks,
-/// such as Merge Blocks, would otherwise drop the flags. If no block has hidden cells, none gets flags:
-/// filters are then faster, and a volume needs fewer of the textures, which are scarce.
+/// Adds the ghost flags of the cells. If a block has hidden cells, all blocks get flags, because filters that
+/// join blocks, such as Merge Blocks, would otherwise drop the flags. If all cells are visible, no block gets
+/// flags. Filters are then faster, and a volume needs fewer textures.
 void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
 {
   const Box cells = this->CellsOf(block);
-  if (const vtkSmartPointer<vtkUnsignedCharArray> flags = this->Flags.Of(block, cells)) {
+  if (const vtkSmartPointer<vtkUnsignedCharArray> flags = this->Flags.FlagsOf(block, cells)) {
     grid->GetCellData()->AddArray(flags);
   } else if (this->Options.HidesCells) {
-    grid->GetCellData()->AddArray(this->Constants.Make(vtkDataSetAttributes::GhostArrayName(),
-        ElementType::UInt8, 1, cells.Cells(), grid->GetNumberOfPoints(), 0.0));
+    grid->GetCellData()->AddArray(this->Constants.MakeArray(vtkDataSetAttributes::GhostArrayName(),
+        ElementType::UInt8, 1, cells.CellCount(), grid->GetNumberOfPoints(), 0.0));
   }
 }
 
-/// Returns the name, with underscores at its end if the data have a variable of this name: an added array
-/// must not replace one that was read.
-std::string PatchAssembler::FreeName(std::string name) const
+/// Returns `name`, followed by underscores if the data have a variable of this name, because an added array
+/// must not replace an array that was read.
+std::string PatchAssembler::UnusedName(std::string name) const
 {
   while (this->Data.FindVariable(name) >= 0) {
     name += '_';
@@ -434,16 +441,17 @@ std::string PatchAssembler::FreeName(std::string name) const
   return name;
 }
 
-/// Adds the arrays "level", "rank", "patch id" and "patch owner", by which users can colour cells.
-void PatchAssembler::AddOriginArrays(const Block& block, bool boxed, vtkDataSet* grid)
+/// Adds the cell arrays "level", "rank", "patch id" and "patch owner". `isStructured`: false for images of
+/// points and meshes.
+void PatchAssembler::AddOriginArrays(const Block& block, bool isStructured, vtkDataSet* grid)
 {
   const auto add = [&](const char* name, int value) {
-    grid->GetCellData()->AddArray(this->Constants.Make(this->FreeName(name), ElementType::Int32, 1,
+    grid->GetCellData()->AddArray(this->Constants.MakeArray(this->UnusedName(name), ElementType::Int32, 1,
         grid->GetNumberOfCells(), grid->GetNumberOfPoints(), value));
   };
   add("level", block.Level);
   add("rank", this->Options.Rank);
-  if (!boxed) {  // the block has one patch
+  if (!isStructured) {  // the block has one patch
     add("patch id", block.Parts[0].Owner);
     add("patch owner", this->Data.Patches[block.Parts[0].Owner].Writer);
   } else {
@@ -451,16 +459,17 @@ void PatchAssembler::AddOriginArrays(const Block& block, bool boxed, vtkDataSet*
   }
 }
 
-/// Adds the patch of each cell and the patch's writer. Cells of gaps and of ghost layers get -1: otherwise
-/// Threshold would add cells of the layer to the patch, and omit the faces between the layer and the patch.
+/// Adds the arrays "patch id" and "patch owner". Cells of gaps and of ghost layers get -1. Otherwise,
+/// Threshold would add cells of the ghost layers to the patch, and omit the faces between the patch and the
+/// ghost layers.
 void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
 {
   const Box cells = this->CellsOf(block);
   vtkNew<vtkIntArray> ids, owners;
-  ids->SetName(this->FreeName("patch id").c_str());
-  owners->SetName(this->FreeName("patch owner").c_str());
+  ids->SetName(this->UnusedName("patch id").c_str());
+  owners->SetName(this->UnusedName("patch owner").c_str());
   for (vtkIntArray* array : {ids.Get(), owners.Get()}) {
-    SetTuplesOfCells(array, cells.Cells(), grid->GetNumberOfPoints());
+    SetTuplesOfCells(array, cells.CellCount(), grid->GetNumberOfPoints());
     array->FillValue(-1);
   }
   const auto mark = [&](const Box& box, int patch) {
@@ -477,12 +486,12 @@ void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
   }
   this->InvalidateDuplicateIds(grid, {ids.Get(), owners.Get()});
   for (vtkIntArray* array : {ids.Get(), owners.Get()}) {
-    FindRange(array);
+    ComputeRange(array);
     grid->GetCellData()->AddArray(array);
   }
 }
 
-/// Sets the arrays to -1 at refined cells that became ghost cells, and at cells that another patch shows.
+/// Sets `arrays` to -1 at refined cells that became ghost cells, and at cells that another patch shows.
 void PatchAssembler::InvalidateDuplicateIds(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const
 {
   const vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
@@ -501,8 +510,9 @@ void PatchAssembler::AddFieldData(const Block& block, vtkDataSet* grid) const
   const bool isWholeBox =
       this->Data.RoleOf(block.Level) == LevelRole::Separate && block.Full && block.Origin == CutFrom::Nothing;
   if (block.Parts.size() == 1 || isWholeBox) {
-    // This number is also in the block's name.
-    fieldData->AddArray(MakeValue<vtkIntArray>("patch", this->Data.Patches[block.Parts[0].Owner].Number));
+    // The name of the block has the same number.
+    fieldData->AddArray(
+        MakeSingleValueArray<vtkIntArray>("patch", this->Data.Patches[block.Parts[0].Owner].Number));
   }
   fieldData->AddArray(this->LevelValues[static_cast<std::size_t>(block.Level)]);
   fieldData->AddArray(this->RankValue);

@@ -14,12 +14,13 @@ namespace patchio {
 
 namespace {
 
-std::string LikeFormatOf(const std::string& formatName, const Catalog& catalog)
+/// Returns SeriesFacts::EquivalentFormat.
+std::string EquivalentFormatOf(const std::string& formatName, const Catalog& catalog)
 {
   if (formatName != "Container") {
     return formatName;
   }
-  if (catalog.Grid == GridKind::Rectilinear) {
+  if (catalog.Grid == GridType::Rectilinear) {
     return "GrADS";
   }
   const bool points = std::any_of(catalog.Levels.begin(), catalog.Levels.end(),
@@ -32,30 +33,30 @@ std::string LikeFormatOf(const std::string& formatName, const Catalog& catalog)
 SeriesFacts::SeriesFacts() = default;
 SeriesFacts::~SeriesFacts() = default;
 
-void SeriesFacts::Forget()
+void SeriesFacts::Reset()
 {
-  this->LearntFrom.clear();
+  this->UpdatedFrom.clear();
   this->FormatName.clear();
   this->EquivalentFormat.clear();
   this->Levels[1] = 0;
 }
 
-void SeriesFacts::Learn(const OpenedSeries& series, bool logs)
+void SeriesFacts::Update(const OpenedSeries& series, bool logsNotes)
 {
   for (const std::string& note : series.Steps().Notes) {
-    if (logs && this->Logged.insert(note).second) {
+    if (logsNotes && this->LoggedNotes.insert(note).second) {
       vtkVLog(vtkLogger::VERBOSITY_INFO, "PatchIO: " << note);
     }
   }
-  if (this->LearntFrom == series.CurrentPath()) {
+  if (this->UpdatedFrom == series.CurrentPath()) {
     return;
   }
-  this->LearntFrom = series.CurrentPath();
+  this->UpdatedFrom = series.CurrentPath();
   if (this->FormatName.empty()) {
     this->FormatName = FormatOf(series.Files().front()).Name();
   }
   const Catalog& catalog = series.Current();
-  this->EquivalentFormat = LikeFormatOf(this->FormatName, catalog);
+  this->EquivalentFormat = EquivalentFormatOf(this->FormatName, catalog);
   this->Levels[1] = std::max(this->Levels[1], static_cast<int>(catalog.Levels.size()) - 1);
   const patchio::Bounds unit{{0, 0, 0}, {1, 1, 1}};
   const patchio::Bounds bounds = BoundsOf(catalog).value_or(unit);

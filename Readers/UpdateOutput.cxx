@@ -25,13 +25,14 @@
 namespace patchio {
 namespace {
 
-constexpr const char* NoSlice =
+constexpr const char* NoSliceMessage =
     "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. "
     "Use the filter Slice instead";
 
 constexpr std::size_t NumbersOfBox = 6;
 
-PointLists ListsOfRank(LoadedStep& loaded)
+/// Returns the sizes of the lists of points in the blocks of this rank.
+PointLists PointListsOfRank(LoadedStep& loaded)
 {
   const Catalog& catalog = loaded.Data();
   const StepPlan& plan = loaded.Plan;
@@ -43,12 +44,13 @@ PointLists ListsOfRank(LoadedStep& loaded)
     for (std::size_t v = 0; v < loaded.Variables().size(); ++v) {
       const LoadedArray& array = loaded.Array(i, v);
       if (catalog.RoleOf(level) != LevelRole::Points ||
-          loaded.Variables()[v].Variable != catalog.PositionsOf(level) || array.Status != ArrayStatus::Read) {
+          loaded.Variables()[v].Variable != catalog.PositionsVariable(level) ||
+          array.Status != ArrayStatus::Read) {
         continue;
       }
       double* const corners = lists.Corners.data() + NumbersOfBox * level;
       const Box bounds =
-          PointPlaces(catalog, array, catalog.Variables[catalog.PositionsOf(level)].Name).Bounds();
+          PointCells(catalog, array, catalog.Variables[catalog.PositionsVariable(level)].Name).Bounds();
       for (int axis = 0; axis < 3; ++axis) {
         corners[axis] = std::max(corners[axis], -double(bounds.Lower[axis]));
         corners[3 + axis] = std::max(corners[3 + axis], double(bounds.Upper[axis]));
@@ -59,46 +61,46 @@ PointLists ListsOfRank(LoadedStep& loaded)
   return lists;
 }
 
-/// Returns whether some block of any rank may have hidden cells.
-bool HidesCells(const LoadedStep& loaded)
+/// Returns whether a block of any rank may have hidden cells.
+bool MayHideCells(const LoadedStep& loaded)
 {
-  const StepOptions& wanted = loaded.Options;
+  const StepOptions& stepOptions = loaded.Options;
   const StepPlan& plan = loaded.Plan;
-  if (wanted.Ghosts != Int3{0, 0, 0} || AddsGhostLayer(loaded.Data(), wanted)) {
+  if (stepOptions.Ghosts != Int3{0, 0, 0} || AddsGhostLayer(loaded.Data(), stepOptions)) {
     return true;
   }
   std::set<int> levels;
   for (const Block& block : plan.Blocks) {
     if (!block.Full || std::any_of(block.Parts.begin(), block.Parts.end(),
-                           [&](const OwnedBox& part) { return plan.Nests->LosesCells(part.Owner); })) {
+                           [&](const OwnedBox& part) { return plan.Nests->HasUnownedCells(part.Owner); })) {
       return true;
     }
     if (loaded.Data().RoleOf(block.Level) == LevelRole::Refinement) {
       levels.insert(block.Level);
     }
   }
-  return wanted.HideRefined && levels.size() > 1;
+  return stepOptions.HideRefined && levels.size() > 1;
 }
 
-AssemblyOptions OptionsOfAssembly(const LoadedStep& loaded, int rank, bool pointsAsImages)
+AssemblyOptions AssemblyOptionsOf(const LoadedStep& loaded, int rank, bool pointsAsImages)
 {
-  const StepOptions& wanted = loaded.Options;
+  const StepOptions& stepOptions = loaded.Options;
   AssemblyOptions options;
-  options.BlankRefined = wanted.HideRefined;
-  options.PatchIds = wanted.PatchIds;
-  options.Vectors = wanted.Vectors;
+  options.BlankRefined = stepOptions.HideRefined;
+  options.PatchIds = stepOptions.PatchIds;
+  options.Vectors = stepOptions.Vectors;
   options.PointsAsImage = pointsAsImages;
-  options.HideUndefined = wanted.HideUndefined && loaded.HasUndefined;
-  options.Sphere = wanted.Sphere;
-  options.GhostLayer = AddsGhostLayer(loaded.Data(), wanted);
+  options.HideUndefined = stepOptions.HideUndefined && loaded.HasUndefined;
+  options.Sphere = stepOptions.Sphere;
+  options.GhostLayer = AddsGhostLayer(loaded.Data(), stepOptions);
   options.Rank = rank;
-  options.HidesCells = HidesCells(loaded);
+  options.HidesCells = MayHideCells(loaded);
   options.Blanks = loaded.Blanks;
   return options;
 }
 
-/// Returns the grid of a block of this piece; null if the block's patch is not shown. Makes the block's frame
-/// if it is missing.
+/// Returns the grid of the block with the index `number` in StepPlan::LocalBlocks; null if the patch of the
+/// block is not shown. Makes `frame` if frame.Grid is null.
 vtkSmartPointer<vtkDataSet> MakeBlock(
     LoadedStep& loaded, std::size_t number, PatchAssembler& assembler, BlockFrame& frame)
 {
@@ -116,11 +118,11 @@ vtkSmartPointer<vtkDataSet> MakeBlock(
   return assembler.MakeBlock(block, frame, arrays);
 }
 
-/// Returns the grids of all blocks of this piece. frames: one for each block. Throws Error.
+/// Returns the grids of all blocks in StepPlan::LocalBlocks. `frames`: the frame of each block. Throws Error.
 std::vector<vtkSmartPointer<vtkDataSet>> MakeBlocks(
     LoadedStep& loaded, int threads, PatchAssembler& assembler, std::vector<BlockFrame>& frames)
 {
-  // A small block takes some microseconds, less than the overhead of a task.
+  // A small block takes some microseconds, which is less than the overhead of a task.
   const std::size_t blocksOfTask = std::clamp<std::size_t>(frames.size() / (16 * threads), 1, 256);
   std::vector<vtkSmartPointer<vtkDataSet>> grids(frames.size());
   std::vector<std::string> faults((frames.size() + blocksOfTask - 1) / blocksOfTask);
@@ -140,7 +142,7 @@ std::vector<vtkSmartPointer<vtkDataSet>> MakeBlocks(
   return grids;
 }
 
-/// Puts the grids of this piece's blocks into the tree.
+/// Adds `grids`, the grids of the blocks in StepPlan::LocalBlocks, to the tree `output`.
 void FillTree(
     const StepPlan& plan, const std::vector<vtkSmartPointer<vtkDataSet>>& grids, vtkMultiBlockDataSet* output)
 {
@@ -155,91 +157,91 @@ void FillTree(
 
 }  // namespace
 
-void KeptFrames::DiscardUnlessKey(const std::string& key)
+void FrameCache::DiscardUnlessKey(const std::string& key)
 {
   if (key.empty() || key != this->Key) {
-    *this = KeptFrames();
+    *this = FrameCache();
   }
 }
 
-bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kept)
+bool DecidePointImages(Communicator& ranks, LoadedStep& loaded, FrameCache& cache)
 {
-  // An image takes memory for each cell of each array, and is filled again at each step.
+  // An image needs memory for each cell of each array, and is filled again at each step.
   constexpr double cellsOfPoint = 4;
   constexpr double fewCells = 1 << 20;
-  const PointForm wanted = loaded.Options.PointLists;
+  const PointForm form = loaded.Options.PointLists;
   const std::vector<Level>& levels = loaded.Data().Levels;
-  if (wanted != PointForm::Automatic || std::none_of(levels.begin(), levels.end(), [](const Level& level) {
+  if (form != PointForm::Automatic || std::none_of(levels.begin(), levels.end(), [](const Level& level) {
         return level.Role == LevelRole::Points;
       })) {
-    return wanted == PointForm::Image;
+    return form == PointForm::Image;
   }
   RunOnAllRanks(ranks, [&] {
-    const bool known = !kept.Key.empty() && kept.Key == loaded.GridsKey();
-    kept.Lists = known ? kept.Lists : ListsOfRank(loaded);
+    const bool known = !cache.Key.empty() && cache.Key == loaded.GridsKey();
+    cache.Lists = known ? cache.Lists : PointListsOfRank(loaded);
   });
-  const std::vector<double> ofLevels = ranks.Sum(kept.Lists.Points);
-  const std::vector<double> corners = ranks.Largest(kept.Lists.Corners);
+  const std::vector<double> pointsOfLevels = ranks.Sum(cache.Lists.Points);
+  const std::vector<double> corners = ranks.Max(cache.Lists.Corners);
   double points = 0, cells = 0;
   for (std::size_t level = 0; level < levels.size(); ++level) {
     const double* const box = corners.data() + NumbersOfBox * level;
-    double around = ofLevels[level] > 0 ? 1 : 0;
+    double cellsAround = pointsOfLevels[level] > 0 ? 1 : 0;
     for (int axis = 0; axis < 3; ++axis) {
-      around *= box[axis] + box[3 + axis] + 1;
+      cellsAround *= box[axis] + box[3 + axis] + 1;
     }
-    points += ofLevels[level];
-    cells += around;
+    points += pointsOfLevels[level];
+    cells += cellsAround;
   }
   return cells <= std::max(cellsOfPoint * points, fewCells);
 }
 
 void AssembleOutput(
-    LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept, vtkDataObject* output)
+    LoadedStep& loaded, int rank, int threads, bool pointsAsImages, FrameCache& cache, vtkDataObject* output)
 {
   const Stopwatch watch;
-  const StepOptions& wanted = loaded.Options;
+  const StepOptions& stepOptions = loaded.Options;
   const StepPlan& plan = loaded.Plan;
-  PatchAssembler assembler(loaded.Data(), *plan.Nests, loaded.Variables(), wanted.Ghosts,
-      OptionsOfAssembly(loaded, rank, pointsAsImages), loaded.Memory());
+  PatchAssembler assembler(loaded.Data(), *plan.Nests, loaded.Variables(), stepOptions.Ghosts,
+      AssemblyOptionsOf(loaded, rank, pointsAsImages), loaded.Memory());
   // Overlapping AMR uses the grids of a tree.
   auto* const amr = vtkOverlappingAMR::SafeDownCast(output);
   const auto tree = amr ? vtkSmartPointer<vtkMultiBlockDataSet>::New()
                         : vtkSmartPointer<vtkMultiBlockDataSet>(vtkMultiBlockDataSet::SafeDownCast(output));
-  assembler.BuildTree(tree, plan.Blocks, wanted.FirstLevel, wanted.LastLevel);
-  PointLists lists = std::move(kept.Lists);  // of this step
-  kept.DiscardUnlessKey(plan.GridsKey);
-  std::vector<BlockFrame> frames = std::move(kept.Frames);
-  kept = KeptFrames();  // in case of an exception
+  assembler.BuildTree(tree, plan.Blocks, stepOptions.FirstLevel, stepOptions.LastLevel);
+  PointLists lists = std::move(cache.Lists);  // DecidePointImages() has set these lists for this step
+  cache.DiscardUnlessKey(plan.GridsKey);
+  std::vector<BlockFrame> frames = std::move(cache.Frames);
+  cache = FrameCache();  // so that the cache is empty after an exception
   frames.resize(plan.LocalBlocks.size());
   FillTree(plan, MakeBlocks(loaded, threads, assembler, frames), tree);
-  if (amr && WhyNotAmr(loaded.Data()).empty()) {
+  if (amr && AmrUnsupportedReason(loaded.Data()).empty()) {
     FillAmr(loaded, tree, amr);
   }
   if (!plan.GridsKey.empty()) {
-    kept.Key = plan.GridsKey;
-    kept.Frames = std::move(frames);
-    kept.Lists = std::move(lists);
+    cache.Key = plan.GridsKey;
+    cache.Frames = std::move(frames);
+    cache.Lists = std::move(lists);
   }
   loaded.ReportAssembly(watch.Seconds());
 }
 
-bool ShowSurfaceFirst(LoadedStep& loaded)
+bool DecideSurfaceFirst(LoadedStep& loaded)
 {
   constexpr double longest = 5;
   const double blocks = loaded.Plan.Sliced ? 0 : static_cast<double>(loaded.Plan.LocalBlocks.size());
-  const double cells = blocks * loaded.CellsOfBlock();
-  // The time that Extract (`./dev bench extract`), or VTK 9.2 where Extract cannot work, takes for a surface
-  // and its image.
-  const bool byExtract = loaded.Data().Dimension == 3 && loaded.Data().HasPlacedBoxes();
-  const double seconds = byExtract ? blocks * 1e-4 + cells * 3e-8 : blocks * 2.5e-3 + cells * 1e-7;
+  const double cells = blocks * loaded.MeanCellsPerBlock();
+  // The estimate is the time for a surface and its image: by vtkPatchViewGeometryFilter (measured by `./dev
+  // bench extract`) or, for blocks that this filter does not support, by VTK 9.2.
+  const bool isFast = loaded.Data().Dimension == 3 && loaded.Data().KnowsPositions();
+  const double seconds = isFast ? blocks * 1e-4 + cells * 3e-8 : blocks * 2.5e-3 + cells * 1e-7;
   if (seconds <= longest) {
     return true;
   }
-  std::ostringstream why;
-  why << "ParaView shows an outline first, because a surface of " << blocks << " blocks with "
-      << std::llround(cells) << " cells per rank takes about " << std::llround(seconds)
-      << " s. To see the data, select the representation Surface or apply Slice";
-  loaded.Report().Notes.push_back(why.str());
+  std::ostringstream note;
+  note << "ParaView shows an outline first, because a surface of " << blocks << " blocks with "
+       << std::llround(cells) << " cells per rank takes about " << std::llround(seconds)
+       << " s. To see the data, select the representation Surface or apply Slice";
+  loaded.Report().Notes.push_back(note.str());
   return false;
 }
 
@@ -249,25 +251,25 @@ std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDa
   filters::Blocks blocks;
   RunOnAllRanks(ranks, [&] { blocks = filters::MakeBlocks(output); });
   if (!AllOf(ranks, loaded.Plan.Sliced && blocks.UnsupportedReason.empty())) {
-    loaded.Report().Notes.emplace_back(NoSlice);
-    return NoSlice;
+    loaded.Report().Notes.emplace_back(NoSliceMessage);
+    return NoSliceMessage;
   }
   vtkNew<vtkPlane> plane;
   plane->SetOrigin(loaded.Options.Region.Origin.data());
   plane->SetNormal(loaded.Options.Region.Normal.data());
   filters::SliceRequest request;
   request.Triangles = false;
-  if (const auto surface = filters::Surface::Make(plane, 0)) {
+  if (const auto surface = filters::Surface::FromFunction(plane, 0)) {
     request.Surfaces.push_back(*surface);
   }
-  const auto pieces = filters::Slice(blocks, request, ranks);
+  const auto slices = filters::Slice(blocks, request, ranks);
   RunOnAllRanks(ranks, [&] {
     std::uint64_t kilobytes = 0;
-    for (unsigned int level = 0; level < pieces.size(); ++level) {
-      kilobytes += pieces[level]->GetActualMemorySize();
-      output->SetBlock(level, pieces[level]);
+    for (unsigned int level = 0; level < slices.size(); ++level) {
+      kilobytes += slices[level]->GetActualMemorySize();
+      output->SetBlock(level, slices[level]);
     }
-    loaded.Memory().Check(1024 * kilobytes);
+    loaded.Memory().CheckAvailable(1024 * kilobytes);
   });
   loaded.Report().AssembleSeconds += watch.Seconds();
   return {};

@@ -1,4 +1,4 @@
-// Makes the output of a step that was read.
+// Makes the output of a loaded step.
 #ifndef UpdateOutput_h
 #define UpdateOutput_h
 
@@ -14,42 +14,48 @@ class vtkMultiBlockDataSet;
 
 namespace patchio {
 
-/// Lists of points in the blocks of one rank, by level.
+/// The sizes of the lists of points in the blocks of one rank, by level.
 struct PointLists
 {
   std::vector<double> Points;  ///< number of points
-  /// The box around the points of each level: the lower corner, with its sign changed, then the upper corner.
+  /// By level, six numbers: the lower corner, with the opposite sign, and the upper corner of the box around
+  /// the points. The greatest numbers of all ranks are then the box of all ranks.
   std::vector<double> Corners;
 };
 
-/// The frames of one rank's blocks, which the next steps of the same file use again.
-struct KeptFrames
+/// The frames of the blocks of one rank, which later steps of the same file reuse.
+struct FrameCache
 {
-  std::string Key;  ///< GridsKey of the step that Frames are for; empty: there are none
+  std::string Key;  ///< PlannedStep::GridsKey() of the step of the frames; empty: the cache is empty
   std::vector<BlockFrame> Frames;
-  PointLists Lists;  ///< see PointsBecomeImages()
+  PointLists Lists;  ///< of the step Key, or set by DecidePointImages() for the next AssembleOutput()
 
-  /// Discards the frames unless they belong to a step with this PlannedStep::GridsKey().
+  /// Discards the frames unless they belong to a step whose PlannedStep::GridsKey() is `key`. Also discards
+  /// all frames if `key` is empty.
   void DiscardUnlessKey(const std::string& key);
 };
 
-/// Collective: returns whether lists of points become images; the same on all ranks.
-bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kept);
+/// Decides whether lists of points become images. With PointForm::Automatic, stores the sizes of this rank's
+/// lists in `cache`. Returns the same value on all ranks. Throws Error, the same on all ranks. Collective:
+/// every rank of the communicator calls it.
+bool DecidePointImages(Communicator& ranks, LoadedStep& loaded, FrameCache& cache);
 
-/// Makes the output of the step, uses kept frames of the same blocks of the same file, and keeps the frames
-/// that the next step can use. pointsAsImages: see PointsBecomeImages(). threads: greatest number of threads
-/// that work at once. output: a multiblock data set, or overlapping AMR.
+/// Fills `output`, a multiblock data set or overlapping AMR, with this rank's blocks of the step. Reuses the
+/// frames in `cache` if they belong to the same blocks of the same file, and stores the frames that the next
+/// step can reuse. `threads`: greatest number of threads. `pointsAsImages`: result of DecidePointImages().
+/// Throws Error. Not collective.
 void AssembleOutput(
-    LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept, vtkDataObject* output);
+    LoadedStep& loaded, int rank, int threads, bool pointsAsImages, FrameCache& cache, vtkDataObject* output);
 
-/// Returns whether ParaView shows a surface at first. If not, it shows an outline, because a surface of this
-/// rank's blocks would take more than 5 s, and adds a note to the report. The other ranks have about as many
-/// blocks.
-bool ShowSurfaceFirst(LoadedStep& loaded);
+/// Decides whether ParaView first shows a surface. If a surface of this rank's blocks would take more than 5
+/// s, adds a note to the report and returns false; ParaView then shows an outline. Not collective: the other
+/// ranks have about as many blocks.
+bool DecideSurfaceFirst(LoadedStep& loaded);
 
-/// Collective: replaces the blocks of each level by a poly data: the slice that the filter Slice would make
-/// of these blocks. If the plan is not StepPlan::Sliced, or if a block of any rank cannot be sliced, changes
-/// nothing, adds the reason to the report and returns the reason. Otherwise returns an empty text.
+/// Replaces the blocks of each level by a poly data: the slice that the filter Slice would make of these
+/// blocks. If the plan is not StepPlan::Sliced, or if a block of any rank is not supported, leaves `output`
+/// unchanged, adds the reason to the report and returns the reason. Otherwise returns an empty text. Throws
+/// Error if the memory does not suffice. Collective: every rank of the communicator calls it.
 std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output);
 
 }  // namespace patchio

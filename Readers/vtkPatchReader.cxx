@@ -29,16 +29,16 @@
 
 using namespace patchio;
 
-/// The state that is kept between updates.
+/// The state of the reader, which lasts from update to update.
 struct vtkPatchReader::Internals
 {
   ReaderRanks Ranks;
   ArraySelections Arrays;
   ReadSession Session{MaximumThreads};
-  KeptFrames Frames;  ///< frames of the previous read
+  FrameCache Frames;  ///< frames of the last read step
   SeriesFacts Facts;
-  bool Surface = true;     ///< true if a surface of the output takes only some seconds
-  std::string ReportJson;  ///< the text that was returned last
+  bool SurfaceFirst = true;  ///< true: ParaView first shows a surface, see DecideSurfaceFirst()
+  std::string ReportJson;    ///< result of the last GetIoReportData()
 };
 
 vtkStandardNewMacro(vtkPatchReader);
@@ -62,7 +62,8 @@ void vtkPatchReader::SetExecutive(vtkExecutive* executive)
   }
 }
 
-/// Suppresses the executive's message about a failed request: Fail() has reported the reason.
+/// Suppresses the executive's message about a failed request, because ReportError() has reported the reason.
+/// Displays all other messages.
 void vtkPatchReader::OnExecutiveError(vtkObject*, unsigned long, void* text)
 {
   const auto* message = static_cast<const char*>(text);
@@ -107,17 +108,17 @@ int vtkPatchReader::CanReadFile(const char* name)
 
 vtkDataArraySelection* vtkPatchReader::GetCellArraySelection()
 {
-  return this->Internal->Arrays.Cells();
+  return this->Internal->Arrays.CellSelection();
 }
 
 vtkDataArraySelection* vtkPatchReader::GetPointArraySelection()
 {
-  return this->Internal->Arrays.Points();
+  return this->Internal->Arrays.PointSelection();
 }
 
 void vtkPatchReader::OnSelectionModified()
 {
-  if (!this->Internal->Arrays.IsOffering()) {
+  if (!this->Internal->Arrays.IsAddingArrays()) {
     this->Modified();
   }
 }
@@ -170,17 +171,17 @@ vtkStringArray* vtkPatchReader::GetScalarNames()
 
 const char* vtkPatchReader::GetFirstPicture() const
 {
-  return this->Internal->Surface ? "Surface" : "Outline";
+  return this->Internal->SurfaceFirst ? "Surface" : "Outline";
 }
 
 void vtkPatchReader::Reload()
 {
   if (this->Internal->Session.Series.Times().size() == 1) {
-    this->Internal->Arrays.ForgetKnown();
+    this->Internal->Arrays.ForgetKnownArrays();
   }
   this->Internal->Session.Forget();
-  this->Internal->Facts.Forget();
-  this->Internal->Frames = KeptFrames();
+  this->Internal->Facts.Reset();
+  this->Internal->Frames = FrameCache();
   this->Modified();
 }
 
@@ -191,14 +192,14 @@ bool vtkPatchReader::LookForNewSteps()
     return false;
   }
   try {
-    const bool found = self.Session.LookForNewSteps(*self.Ranks);
-    this->Warn(self.Session.Series.TakeGrowthWarning());
+    const bool found = self.Session.AddNewSteps(*self.Ranks);
+    this->ReportWarning(self.Session.Series.TakeGrowthWarning());
     if (found) {
-      this->Superclass::Modified();  // unlike Modified(), this does not stop the prefetch
+      this->Superclass::Modified();  // unlike Modified(), this function does not stop the prefetch
     }
     return found;
   } catch (const std::exception&) {
-    this->Fail(CaughtError());
+    this->ReportError(CaughtError());
     return false;
   }
 }
@@ -213,15 +214,14 @@ void vtkPatchReader::SetController(vtkMultiProcessController* controller)
 {
   if (controller != this->Internal->Ranks.Controller()) {
     this->Internal->Session.ClearPrefetch();
-    this->Internal->Ranks.Use(controller);
+    this->Internal->Ranks.SetController(controller);
     this->Modified();
   }
 }
 
-/// Stops the prefetch, because the user has changed something.
 void vtkPatchReader::Modified()
 {
-  if (this->Internal && !this->Internal->Arrays.IsOffering()) {
+  if (this->Internal && !this->Internal->Arrays.IsAddingArrays()) {
     this->Internal->Session.StopPrefetch();
   }
   this->Superclass::Modified();
@@ -232,19 +232,19 @@ vtkMultiProcessController* vtkPatchReader::GetController()
   return this->Internal->Ranks.Controller();
 }
 
-/// Opens the series if it is not open. Throws std::exception. Collective: every rank of the controller calls
-/// it.
+/// Opens the series if the series is not open, and a step of the series. Throws std::exception. Collective:
+/// every rank of the controller calls it.
 void vtkPatchReader::Open()
 {
   Internals& self = *this->Internal;
   if (!self.Session.Series.IsOpen()) {
-    this->ShowProgress(0, "Opening " + ShortName(self.Session.Series.Files().front()));
+    this->ReportProgress(0, "Opening " + ShortName(self.Session.Series.Files().front()));
     for (const std::string& file : self.Session.Series.Files()) {
-      output::ChannelOutput::Await(file);
+      output::ChannelOutput::WaitForWrites(file);
     }
     self.Session.Series.SetIndexMode(this->IndexModeFromProperties());
     self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});
-    this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
+    this->ReportWarning(JoinLines(self.Session.Series.Steps().Warnings));
   }
   self.Session.Series.OpenAny(*self.Ranks);
 }
@@ -261,10 +261,10 @@ int vtkPatchReader::RequestDataObject(
 {
   Internals& self = *this->Internal;
   bool isAmr = false;
-  if (this->WantsAmr() && !self.Session.Series.Files().empty()) {
-    // RequestInformation() reports the error.
+  if (this->OutputsAmr() && !self.Session.Series.Files().empty()) {
+    // RequestInformation() will report the error.
     const std::string fault = CatchError([&] { this->Open(); });
-    isAmr = fault.empty() && WhyNotAmr(self.Session.Series.Current()).empty();
+    isAmr = fault.empty() && AmrUnsupportedReason(self.Session.Series.Current()).empty();
   }
   SetOutputType(isAmr, outputVector->GetInformationObject(0));
   return 1;
@@ -277,15 +277,15 @@ int vtkPatchReader::RequestInformation(
   vtkInformation* info = outputVector->GetInformationObject(0);
   info->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
   if (self.Session.Series.Files().empty()) {
-    this->Fail("No file name is set. Set FileName, for example to a dumps.visit or a plotfile.");
+    this->ReportError("No file name is set. Set FileName, for example to a dumps.visit or a plotfile.");
     return 0;
   }
   try {
     this->Open();
-    self.Arrays.Offer(self.Session.Series.Current());
-    self.Facts.Learn(self.Session.Series, self.Ranks.IsFirst());
+    self.Arrays.AddArrays(self.Session.Series.Current());
+    self.Facts.Update(self.Session.Series, self.Ranks.IsRankZero());
   } catch (const std::exception&) {
-    this->Fail(CaughtError());
+    this->ReportError(CaughtError());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
     self.Session.Reports.ClearText();
@@ -304,43 +304,44 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   auto* output = vtkDataObject::GetData(info);
-  // The arrays of the step before release their memory for this one.
+  // The output of the last step releases its memory before this read.
   output->Initialize();
   if (!self.Session.Series.IsOpen()) {
-    return 1;  // RequestInformation() has reported the reason; see below
+    return 1;  // RequestInformation() has reported the reason; see the end of this function for the result 1
   }
-  // An abort stops the current read only; VTK does not reset the flag.
+  // An abort stops only the current read, but VTK does not reset AbortExecute.
   this->AbortExecute = 0;
   try {
-    ReadRequest request = this->RequestFor(info);
+    ReadRequest request = this->MakeReadRequest(info);
     const ReadObserver observer{[this](double fraction, const std::string& text) {
-                                  this->ShowProgress(fraction, text);
+                                  this->ReportProgress(fraction, text);
                                   return !this->AbortExecute;
                                 },
-        [this](const std::string& text) { this->Warn(text); }};
-    if (this->ReadStep(this->WantedStep(info), request, observer, output)) {
+        [this](const std::string& text) { this->ReportWarning(text); }};
+    if (this->ReadStep(this->RequestedStep(info), request, observer, output)) {
       request.KeptGrids = self.Frames.Key;
       self.Session.Prefetch(*self.Ranks, request, observer);
-      this->AbortExecute = 0;  // an abort of the prefetch does not concern this step
+      this->AbortExecute = 0;  // an abort of the prefetch does not apply to this step
     } else {
-      // A stopped read shows nothing, and the abort must not reach the filters.
+      // After a stopped read, the output is empty, and the abort must not stop later filters.
       output->Initialize();
-      this->ShowProgress(1, "Cancelled");
+      this->ReportProgress(1, "Cancelled");
       this->AbortExecute = 0;
       return 1;
     }
   } catch (const std::exception&) {
-    this->Fail(CaughtError());
+    this->ReportError(CaughtError());
     output->Initialize();
     self.Session.Reports.ClearText();
-    // After a result of 0, Plot Selection Over Time and similar filters would request this step forever.
+    // If the result were 0, Plot Selection Over Time and similar filters would request this step forever.
     return 1;
   }
-  this->ShowProgress(1, "");
+  this->ReportProgress(1, "");
   return 1;
 }
 
-std::size_t vtkPatchReader::WantedStep(vtkInformation* info) const
+/// Returns the index of the time step that an update requests.
+std::size_t vtkPatchReader::RequestedStep(vtkInformation* info) const
 {
   return info->Has(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP())
              ? StepAtTime(this->Internal->Session.Series.Times(),
@@ -348,21 +349,21 @@ std::size_t vtkPatchReader::WantedStep(vtkInformation* info) const
              : 0;
 }
 
-/// Collective: reads the step and makes the output. Returns false if the user has stopped the read. Throws
-/// std::exception.
+/// Reads the step and fills `output`. Returns false if the user has stopped the read. Throws std::exception.
+/// Collective: every rank of the controller calls it.
 bool vtkPatchReader::ReadStep(
     std::size_t step, const ReadRequest& request, const ReadObserver& observer, vtkDataObject* output)
 {
   Internals& self = *this->Internal;
-  this->ShowProgress(0, "Opening " + ShortName(self.Session.Series.Steps().Steps[step].Path));
+  this->ReportProgress(0, "Opening " + ShortName(self.Session.Series.Steps().Steps[step].Path));
   std::optional<LocatedStep> located = self.Session.Locate(*self.Ranks, step, request, observer);
   if (!located) {
     return false;
   }
-  self.Arrays.Offer(located->Data());
-  this->Warn(self.Arrays.MissingArraysMessage(located->Data()));
-  self.Facts.Learn(self.Session.Series, self.Ranks.IsFirst());
-  // Frames of other blocks release their memory for this read.
+  self.Arrays.AddArrays(located->Data());
+  this->ReportWarning(self.Arrays.MissingArraysMessage(located->Data()));
+  self.Facts.Update(self.Session.Series, self.Ranks.IsRankZero());
+  // Frames of other blocks release their memory before this read.
   self.Frames.DiscardUnlessKey(located->GridsKey());
   std::optional<LoadedStep> loaded = self.Session.Load(std::move(*located), request, observer);
   if (loaded) {
@@ -371,30 +372,30 @@ bool vtkPatchReader::ReadStep(
   return loaded.has_value();
 }
 
-/// Makes the output from the values that were read, and the report. Collective: every rank of the controller
-/// calls it.
+/// Fills `output` from the loaded values, and makes the report. Throws std::exception. Collective: every rank
+/// of the controller calls it.
 void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
 {
   Internals& self = *this->Internal;
-  this->ShowProgress(0, "Building blocks");
-  const bool images = PointsBecomeImages(*self.Ranks, loaded, self.Frames);
+  this->ReportProgress(0, "Building blocks");
+  const bool images = DecidePointImages(*self.Ranks, loaded, self.Frames);
   const int cores = self.Ranks.Cores();
   RunOnAllRanks(
       *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames, output); });
   if (loaded.Options.Slice) {
-    this->Warn(SliceOutput(*self.Ranks, loaded, vtkMultiBlockDataSet::SafeDownCast(output)));
+    this->ReportWarning(SliceOutput(*self.Ranks, loaded, vtkMultiBlockDataSet::SafeDownCast(output)));
   }
-  this->Warn(this->WantsAmr() ? NotAmrText(loaded.Data()) : "");
+  this->ReportWarning(this->OutputsAmr() ? AmrUnsupportedMessage(loaded.Data()) : "");
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
-  loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
-  self.Surface = ShowSurfaceFirst(loaded);
+  loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.MeanCellsPerBlock());
+  self.SurfaceFirst = DecideSurfaceFirst(loaded);
   self.Session.Report(loaded);
-  this->Warn(loaded.Warning());
+  this->ReportWarning(loaded.Warning());
 }
 
 /// Returns the request for an update of VTK's pipeline. Throws Error if the region is invalid. Collective:
 /// every rank of the controller calls it.
-ReadRequest vtkPatchReader::RequestFor(vtkInformation* info)
+ReadRequest vtkPatchReader::MakeReadRequest(vtkInformation* info)
 {
   Internals& self = *this->Internal;
   ReadRequest request = this->RequestFromProperties();
@@ -404,40 +405,41 @@ ReadRequest vtkPatchReader::RequestFor(vtkInformation* info)
       std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
   request.Variables = self.Arrays.Choice();
   request.FindRanges = true;
-  request.RanksOnMachine = self.Ranks.OnMachine();
+  request.RanksOnMachine = self.Ranks.RanksOnMachine();
   request.KeptGrids = self.Frames.Key;
   return request;
 }
 
-/// Sets the threads of filters. Returns a text for the report with the number of threads, or an empty text if
-/// ParaView's setting stays. Collective: every rank of the controller calls it.
+/// Sets the number of threads of VTK's filters. Returns the number of threads, as text for the report; empty
+/// if ParaView's setting stays. `cellsOfBlock`: mean number of cells per block. Collective: every rank of the
+/// controller calls it.
 std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
 {
   const int cores = this->Internal->Ranks.Cores();
   if (this->FilterThreading == FILTERS_AS_SET) {
     return {};
   }
-  const bool small = this->FilterThreading != FILTERS_ALWAYS && cellsOfBlock < CellsWorthThreads;
-  return SetFilterThreads(this->FilterThreadsPerRank > 0 ? this->FilterThreadsPerRank : cores, small);
+  const bool smallBlocks = this->FilterThreading != FILTERS_ALWAYS && cellsOfBlock < LeastCellsForThreads;
+  return SetFilterThreads(this->FilterThreadsPerRank > 0 ? this->FilterThreadsPerRank : cores, smallBlocks);
 }
 
-/// Shows the current activity, and the done fraction of this activity, in the status bar.
-void vtkPatchReader::ShowProgress(double fraction, const std::string& text)
+/// Shows `text`, the current activity, and the finished fraction of this activity in the status bar.
+void vtkPatchReader::ReportProgress(double fraction, const std::string& text)
 {
   this->SetProgressText(AsProgressText(text).c_str());
   this->UpdateProgress(fraction);
 }
 
-void vtkPatchReader::Warn(const std::string& text)
+void vtkPatchReader::ReportWarning(const std::string& text)
 {
-  if (!text.empty() && this->Internal->Ranks.IsFirst()) {
+  if (!text.empty() && this->Internal->Ranks.IsRankZero()) {
     vtkWarningMacro(<< text);
   }
 }
 
-void vtkPatchReader::Fail(const std::string& text)
+void vtkPatchReader::ReportError(const std::string& text)
 {
-  if (this->Internal->Ranks.IsFirst()) {
+  if (this->Internal->Ranks.IsRankZero()) {
     vtkErrorMacro(<< text);
   }
 }

@@ -27,20 +27,20 @@ void vtkPatchReaderProperties::SetMetadataChannel(int mode)
 
 void vtkPatchReaderProperties::SetStorageLatency(double milliseconds)
 {
-  this->SetWithin(this->StorageLatency, milliseconds, 0, 1e6);
+  this->SetClamped(this->StorageLatency, milliseconds, 0, 1e6);
 }
 
 void vtkPatchReaderProperties::SetStorageBandwidth(double megabytesPerSecond)
 {
-  this->SetWithin(this->StorageBandwidth, megabytesPerSecond, 1e-3, 1e9);
+  this->SetClamped(this->StorageBandwidth, megabytesPerSecond, 1e-3, 1e9);
 }
 
-void vtkPatchReaderProperties::SetWithin(double& member, double value, double least, double most)
+void vtkPatchReaderProperties::SetClamped(double& member, double value, double least, double most)
 {
-  // In this order, NaN, which vtkSetClampMacro lets pass, becomes `least`.
-  const double within = std::fmin(std::fmax(value, least), most);
-  if (within != member) {
-    member = within;
+  // In this order of the calls, NaN becomes `least`. vtkSetClampMacro would accept NaN.
+  const double clamped = std::fmin(std::fmax(value, least), most);
+  if (clamped != member) {
+    member = clamped;
     this->Modified();
   }
 }
@@ -55,7 +55,7 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
   options.HideRefined = this->BlankRefinedCells;
   options.SkipBroken = this->SkipBrokenPatches;
   options.Verify = this->VerifyValues;
-  options.GhostLayer = this->AddGhostLayer && !this->WantsAmr();
+  options.GhostLayer = this->AddGhostLayer && !this->OutputsAmr();
   options.PatchIds = this->AddPatchIds;
   options.Vectors = this->ComposeVectors;
   options.PointLists = this->PointLists == POINTS            ? PointForm::Points
@@ -63,7 +63,7 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
                                                              : PointForm::Automatic;
   options.HideUndefined = this->HideUndefined;
   options.Sphere = this->Placement == ON_SPHERE;
-  options.Region.Kind = this->Region == IN_BOX                 ? RegionOfInterest::Shape::InBox
+  options.Region.Type = this->Region == IN_BOX                 ? RegionOfInterest::Shape::InBox
                         : this->Region == ON_PLANE_OF_INTEREST ? RegionOfInterest::Shape::OnPlane
                                                                : RegionOfInterest::Shape::Everything;
   for (int axis = 0; axis < 3; ++axis) {
@@ -72,7 +72,7 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
     options.Region.Origin[axis] = this->RegionOrigin[axis];
     options.Region.Normal[axis] = this->RegionNormal[axis];
   }
-  options.Slice = this->GivesSlice();
+  options.Slice = this->OutputsSlice();
   options.Blocks.Merge = this->Blocks == MERGED || this->Blocks == MERGED_UP_TO;
   if (this->Blocks == MERGED_UP_TO) {
     options.Blocks.Cover.MostCells = this->MaximumBlockCells;
@@ -91,10 +91,10 @@ ReadRequest vtkPatchReaderProperties::RequestFromProperties() const
 {
   ReadRequest request;
   request.Options = this->OptionsFromProperties();
-  request.GhostCells = this->ReadGhostCells && !this->WantsAmr();
+  request.GhostCells = this->ReadGhostCells && !this->OutputsAmr();
   if (this->SkipByValue) {
     const auto [low, high] = std::minmax(this->ValueRange[0], this->ValueRange[1]);
-    request.Values = WantedValues{this->ValueArray, {low, high}};
+    request.Values = ValueCondition{this->ValueArray, {low, high}};
   }
   request.Threads.Mode = this->ThreadMode == AUTOMATIC      ? patchio::ThreadMode::Automatic
                          : this->ThreadMode == FROM_STORAGE ? patchio::ThreadMode::FromStorage

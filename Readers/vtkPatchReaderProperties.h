@@ -1,9 +1,9 @@
 /**
  * @class vtkPatchReaderProperties
- * @brief the settings of a vtkPatchReader
+ * @brief The properties of vtkPatchReader
  *
- * This header gives the meaning, range and default of each property; Plugin/Properties has the texts for
- * users of the GUI. A value outside its range becomes the nearest value inside the range.
+ * This header gives the meaning, the range and the default of each property; Plugin/Properties has the texts
+ * for users of the GUI. A value outside the range of its property becomes the nearest value inside the range.
  */
 #ifndef vtkPatchReaderProperties_h
 #define vtkPatchReaderProperties_h
@@ -28,47 +28,48 @@ public:
   static constexpr int MaximumThreads = 256;
   static constexpr int MaximumConcurrency = 1 << 20;
 
-  /// Makes the reader look at the files again at the next update.
+  /// Makes the reader open the files again at the next update, and drops all values that were read.
   virtual void Reload() = 0;
 
   ///@{
   /**
-   * The grids to show if the data have several: the name of a grid, "All" or "Automatic". "Automatic", the
-   * default, is the grid whose values change from step to step, or else the grid with the most values. "All"
-   * and "Automatic" ignore grids without a selected array. A name that the data do not have is an error.
+   * The grids to show if the data have several grids: the name of a grid, "All" or "Automatic". "Automatic",
+   * the default, is the grid whose values change from step to step; without such a grid, the grid with the
+   * most values. "All" and "Automatic" ignore grids without a selected array. If the data have no grid of the
+   * name, the update fails with an error.
    */
   vtkSetStdStringFromCharMacro(Grids);
   vtkGetCharFromStdStringMacro(Grids);
   ///@}
 
   ///@{
-  /// Coarsest and finest level to read. Levels that a time step does not have are ignored. Default 0, 99.
+  /// The coarsest and the finest level to read. Levels that a time step does not have are ignored. Default:
+  /// 0, 99.
   vtkSetVector2Macro(LevelRange, int);
   vtkGetVector2Macro(LevelRange, int);
   ///@}
 
   ///@{
-  /// Marks the cells that the next finer level covers, if that level is shown. On by default.
+  /// On: marks the cells that the next finer level covers, if the finer level is shown. On by default.
   vtkSetMacro(BlankRefinedCells, bool);
   vtkGetMacro(BlankRefinedCells, bool);
   vtkBooleanMacro(BlankRefinedCells, bool);
   ///@}
 
-  /// The part of space to read. The reader skips patches outside the region; a margin of one cell counts as
-  /// part of a patch.
+  /// The region to read. The reader skips patches outside the region; a margin of one cell counts as part of
+  /// a patch.
   enum Regions
   {
-    EVERYTHING = 0,
-    IN_BOX = 1,               ///< RegionBounds
-    ON_PLANE_OF_INTEREST = 2  ///< RegionOrigin, RegionNormal
+    EVERYTHING = 0,           ///< no limits
+    IN_BOX = 1,               ///< the box RegionBounds (xmin, xmax, ymin ...)
+    ON_PLANE_OF_INTEREST = 2  ///< the plane through RegionOrigin with the normal RegionNormal
   };
 
   ///@{
   /**
    * The region, in the coordinates of the data: longitude and latitude for geographic grids. The region has
-   * no effect on curvilinear grids, whose positions are not known before they are read, and on lists of
-   * points. Cells under finer patches stay hidden, whether the finer patches are read or not. Default:
-   * EVERYTHING.
+   * no effect on lists of points, and on curvilinear grids, whose positions are known only after reading.
+   * Cells under finer patches stay hidden, even if the finer patches are not read. Default: EVERYTHING.
    */
   vtkSetClampMacro(Region, int, EVERYTHING, ON_PLANE_OF_INTEREST);
   vtkGetMacro(Region, int);
@@ -82,9 +83,9 @@ public:
 
   ///@{
   /**
-   * Outputs the slice by the plane if Region is ON_PLANE_OF_INTEREST: a poly data for each level with the
-   * polygons of this rank. Of each patch, only the cells near the plane are kept. Has no effect on meshes,
-   * lists of points and grids on a sphere. Off by default.
+   * On: if Region is ON_PLANE_OF_INTEREST, outputs the slice by the plane: a poly data for each level with
+   * the polygons of this rank. The reader then stores only the cells of each patch near the plane. Has no
+   * effect on meshes, lists of points and grids on a sphere. Off by default.
    */
   vtkSetMacro(SliceWhileReading, bool);
   vtkGetMacro(SliceWhileReading, bool);
@@ -93,9 +94,10 @@ public:
 
   ///@{
   /**
-   * Reads only patches that, according to the files, may have values of ValueArray within ValueRange, and the
-   * neighbouring patches that an iso-surface of such a value needs. Works with scalars of SAMRAI and AMReX;
-   * if the files do not have the ranges of values, the reader reads everything. Off by default.
+   * On: reads only the patches that may have values of ValueArray in ValueRange, according to the ranges in
+   * the files, and the neighbouring patches that an iso-surface at such a value needs. Works with scalars of
+   * SAMRAI and AMReX. If the files do not have the ranges of values, the reader reads all patches. Off by
+   * default.
    */
   vtkSetMacro(SkipByValue, bool);
   vtkGetMacro(SkipByValue, bool);
@@ -117,19 +119,20 @@ public:
 
   ///@{
   /**
-   * Merged blocks have the visible cells of their patches, with the same values. Where patches of a level
-   * overlap or share a node, the patch with the lowest number gives the value; without merging, the cells of
-   * the other patches are marked DUPLICATECELL. Cells of a block that no patch has are marked HIDDENCELL;
-   * merged blocks lack some of the cells that a finer level hides. Curvilinear patches and patches with their
-   * own ghost layers (ReadGhostCells) are never merged. Default: MERGED.
+   * The way to divide the data into grids. Merged blocks have the visible cells of their patches, with the
+   * same values. Where patches of a level overlap or share a node, the value of the patch with the lowest
+   * number is used; without merging, the cells of the other patches are marked DUPLICATECELL. Cells of a
+   * block that no patch has are marked HIDDENCELL. Merged blocks lack some of the cells that a finer level
+   * hides. The reader does not merge curvilinear patches, and patches with ghost layers from the files
+   * (ReadGhostCells). Default: MERGED.
    */
   vtkSetClampMacro(Blocks, int, AS_PATCHES, OVERLAPPING_AMR);
   vtkGetMacro(Blocks, int);
 
   /**
-   * Greatest number of cells of a block in the mode MERGED_UP_TO; a larger patch stays whole, or is cut where
-   * a finer level begins. With several ranks the limit is lower in both merged modes, though not below 4096
-   * cells, so that each rank gets some blocks. Default: 1000000.
+   * The greatest number of cells of a block in the mode MERGED_UP_TO. A larger patch stays whole, or is cut
+   * where a finer level begins. With several ranks, the limit is lower in both merged modes, but at least
+   * 4096 cells, so that each rank gets some blocks. Default: 1000000.
    */
   vtkSetClampMacro(MaximumBlockCells, int, 1, VTK_INT_MAX);
   vtkGetMacro(MaximumBlockCells, int);
@@ -137,9 +140,10 @@ public:
 
   ///@{
   /**
-   * Adds one layer of cells to each grid on the sides where it has neighbours, with the neighbours' values:
-   * from patches of the same level, else from coarser ones. The cells are marked DUPLICATECELL. Uniform grids
-   * only. Has no effect while ReadGhostCells is on, and the report says so. Off by default.
+   * On: adds a layer of cells to each grid on the sides where the grid has neighbours, with the neighbours'
+   * values: from patches of the same level, otherwise from patches of coarser levels. The added cells are
+   * marked DUPLICATECELL. Applies only to uniform grids. Has no effect while ReadGhostCells is on; the report
+   * then has a note. Off by default.
    */
   vtkSetMacro(AddGhostLayer, bool);
   vtkGetMacro(AddGhostLayer, bool);
@@ -148,9 +152,10 @@ public:
 
   ///@{
   /**
-   * Adds the cell arrays "level", "rank" (the rank that has read the cell), "patch id" (the global patch
-   * number; -1 for cells without a patch) and "patch owner" (the rank that wrote the patch). If the data have
-   * a variable of such a name, the added array gets an underscore at the end of its name. Off by default.
+   * On: adds the cell arrays "level", "rank" (the rank that has read the cell), "patch id" (the global number
+   * of the patch; -1 for cells without a patch) and "patch owner" (the rank that has written the patch). If
+   * the data have a variable of the same name, the name of the added array ends with an underscore. Off by
+   * default.
    */
   vtkSetMacro(AddPatchIds, bool);
   vtkGetMacro(AddPatchIds, bool);
@@ -159,27 +164,27 @@ public:
 
   ///@{
   /**
-   * Adds vectors whose components are variables of their own, such as x_velocity, y_velocity and z_velocity,
-   * or ux, uy and uz, if all of them are selected. On by default.
+   * On: adds vectors whose components are separate variables, such as x_velocity, y_velocity and z_velocity,
+   * or ux, uy and uz, if all components are selected. On by default.
    */
   vtkSetMacro(ComposeVectors, bool);
   vtkGetMacro(ComposeVectors, bool);
   vtkBooleanMacro(ComposeVectors, bool);
   ///@}
 
-  /// The form of values at scattered grid points, such as those of k-Wave's index masks.
+  /// The form of values at scattered grid points, for example at the points of k-Wave's index masks.
   enum PointForms
   {
     POINTS = 0,           ///< vtkPolyData with a vertex for each point
     POINTS_AS_IMAGE = 1,  ///< a vtkUniformGrid around the points
-    POINTS_AUTOMATIC = 2  ///< an image if it has at most 4 cells per point, or a million
+    POINTS_AUTOMATIC = 2  ///< images if they have at most 4 cells per point, or about a million cells
   };
 
   ///@{
   /**
    * The form of lists of points. In an image, cells without a value are HIDDENCELL and NaN (0 if the type is
-   * an integer). The arrays of an image are cell data, those of points are point data. Default:
-   * POINTS_AUTOMATIC.
+   * an integer). The arrays of an image are cell data, and the arrays of a vtkPolyData are point data.
+   * Default: POINTS_AUTOMATIC.
    */
   vtkSetClampMacro(PointLists, int, POINTS, POINTS_AUTOMATIC);
   vtkGetMacro(PointLists, int);
@@ -187,8 +192,8 @@ public:
 
   ///@{
   /**
-   * Hides points that are undefined (NaN) in all arrays read for their block, and the cells around these
-   * points. On by default.
+   * On: hides points that are undefined (NaN) in all arrays of their block that are read, and the cells
+   * around these points. On by default.
    */
   vtkSetMacro(HideUndefined, bool);
   vtkGetMacro(HideUndefined, bool);
@@ -197,25 +202,27 @@ public:
 
   ///@{
   /**
-   * Lets blocks lack arrays. Off: all blocks that are shown have the same arrays; where the patches of a
-   * block lack a variable, its values are NaN, or 0 if they are integers. On: such blocks lack the array;
-   * many of VTK's filters then drop the array everywhere, or crash. Off by default.
+   * Off: all blocks have the same arrays. If the patches of a block lack a variable, the values in the block
+   * are NaN, or 0 for integers. On: blocks lack the arrays of variables that their patches lack; many of
+   * VTK's filters then drop these arrays from all blocks, or crash. Off by default.
    */
   vtkSetMacro(PartialArrays, bool);
   vtkGetMacro(PartialArrays, bool);
   vtkBooleanMacro(PartialArrays, bool);
   ///@}
 
+  /// The placement of grids of longitudes and latitudes.
   enum Placements
   {
-    ON_PLANE = 0,  ///< x is the longitude, y the latitude, both in degrees
-    ON_SPHERE = 1  ///< a sphere of radius 180/pi, so that a degree of the equator has length 1 as well
+    ON_PLANE = 0,  ///< x is the longitude and y is the latitude, in degrees
+    ON_SPHERE = 1  ///< a sphere of the radius 180/pi, so that a degree of the equator has the length 1, as on
+                   ///< the plane
   };
 
   ///@{
   /**
-   * The placement of grids of longitudes and latitudes; other grids are not affected. On a sphere, grids
-   * become vtkStructuredGrid. Default: ON_PLANE.
+   * The placement of grids of longitudes and latitudes. Has no effect on other grids. On a sphere, the grids
+   * are vtkStructuredGrid. Default: ON_PLANE.
    */
   vtkSetClampMacro(Placement, int, ON_PLANE, ON_SPHERE);
   vtkGetMacro(Placement, int);
@@ -223,9 +230,9 @@ public:
 
   ///@{
   /**
-   * Keeps ghost layers that the file holds. All grids then grow by the largest ghost width among the selected
-   * variables (curvilinear grids: by the ghost width of the coordinates); where a variable has fewer layers,
-   * the nearest value repeats. Off by default.
+   * On: reads the ghost layers in the files. All grids then grow by the greatest ghost width of the selected
+   * variables, and curvilinear grids grow by the ghost width of the coordinates. If a variable has fewer
+   * layers, its nearest value repeats. Off by default.
    */
   vtkSetMacro(ReadGhostCells, bool);
   vtkGetMacro(ReadGhostCells, bool);
@@ -234,8 +241,8 @@ public:
 
   ///@{
   /**
-   * Leaves out patches that cannot be read and shows the rest, with a warning. Off by default: a broken patch
-   * is an error, and the output is empty.
+   * On: omits patches that the reader cannot read, with a warning. Off: a broken patch is an error, and the
+   * output is empty. Off by default.
    */
   vtkSetMacro(SkipBrokenPatches, bool);
   vtkGetMacro(SkipBrokenPatches, bool);
@@ -243,15 +250,15 @@ public:
   ///@}
 
   ///@{
-  /// Compares the values of containers with their checksums. A patch whose values do not match counts as
+  /// On: compares the values of containers with their checksums. A patch whose values do not match counts as
   /// broken. Off by default.
   vtkSetMacro(VerifyValues, bool);
   vtkGetMacro(VerifyValues, bool);
   ///@}
 
   ///@{
-  /// Shows only dumps that the series file (dumps.visit) lists, not the other dumps in its folder. Off by
-  /// default.
+  /// On: shows only the dumps that the series file (dumps.visit) lists. Off: also shows the other dumps in
+  /// the folder of the series file. Off by default.
   void SetListedDumpsOnly(bool on);
   vtkGetMacro(ListedDumpsOnly, bool);
   vtkBooleanMacro(ListedDumpsOnly, bool);
@@ -259,13 +266,13 @@ public:
 
   /**
    * The use of index files: small files next to the data that store the locations of all values. Index files
-   * are the grouped metadata of L. Cao et al., "Dual channel parallel I/O" (2015).
+   * follow the grouped metadata of L. Cao et al., "Dual channel parallel I/O" (2015).
    */
   enum MetadataChannels
   {
-    CHANNEL_OFF = 0,     ///< index files are neither read nor written
-    CHANNEL_ON = 1,      ///< valid index files are read; missing and invalid ones are written
-    CHANNEL_REBUILD = 2  ///< index files are written again, once for each step
+    CHANNEL_OFF = 0,     ///< the reader neither reads nor writes index files
+    CHANNEL_ON = 1,      ///< the reader reads valid index files, and writes missing and invalid index files
+    CHANNEL_REBUILD = 2  ///< the reader writes all index files again, once for each step
   };
 
   ///@{
@@ -277,9 +284,9 @@ public:
   /// The source of NT, the number of I/O threads of a rank.
   enum ThreadModes
   {
-    FIXED = 0,         ///< ThreadsPerRank
-    FROM_STORAGE = 1,  ///< StorageConcurrency (N*) and OtherLoad (NC)
-    AUTOMATIC = 2      ///< the profile of the storage and the speed of reads; see ThreadPolicy
+    FIXED = 0,         ///< the property ThreadsPerRank
+    FROM_STORAGE = 1,  ///< the properties StorageConcurrency (N*) and OtherLoad (NC)
+    AUTOMATIC = 2      ///< the profile of the storage and the measured rate of reads; see ThreadPolicy
   };
 
   ///@{
@@ -288,14 +295,15 @@ public:
   vtkGetMacro(ThreadMode, int);
   ///@}
 
-  /// The share of the storage that the mode AUTOMATIC takes while other programs use it, too. POLITE follows
-  /// S. Liu et al., "Two Level Parallel Data Read Acceleration Method for Visualization in Scientific
+  /// The share of the storage that the mode AUTOMATIC uses while other programs also use the storage. POLITE
+  /// follows S. Liu et al., "Two Level Parallel Data Read Acceleration Method for Visualization in Scientific
   /// Computing" (2017).
   enum ThreadPolicies
   {
-    POLITE = 0,    ///< N* - NC reads in flight from all ranks: other programs lose nothing
-    BALANCED = 1,  ///< the fewest reads in flight that give nearly the best rate
-    GREEDY = 2     ///< the number of reads in flight that gives the best rate
+    POLITE = 0,    ///< N* - NC reads in flight from all ranks, so that other programs stay as fast as without
+                   ///< the reader
+    BALANCED = 1,  ///< the least number of reads in flight with nearly the best rate
+    GREEDY = 2     ///< the number of reads in flight with the best rate
   };
 
   ///@{
@@ -305,17 +313,17 @@ public:
   ///@}
 
   ///@{
-  /// NT in mode FIXED, 1 to 256. NT may exceed the number of cores, because the threads wait for the storage.
-  /// Default: 4.
+  /// NT in the mode FIXED, from 1 to 256. NT may exceed the number of cores, because the threads wait for the
+  /// storage. Default: 4.
   vtkSetClampMacro(ThreadsPerRank, int, 1, MaximumThreads);
   vtkGetMacro(ThreadsPerRank, int);
   ///@}
 
   ///@{
   /**
-   * The numbers for the mode FROM_STORAGE: N*, the number of requests in flight from all ranks together at
-   * which the storage is fastest, default 32; and NC, the number of requests that other programs keep in
-   * flight there, default 0.
+   * The numbers for the mode FROM_STORAGE: StorageConcurrency is N*, the number of requests in flight from
+   * all ranks together at which the storage is fastest, default 32. OtherLoad is NC, the number of requests
+   * that other programs have in flight on the storage, default 0.
    */
   vtkSetClampMacro(StorageConcurrency, int, 1, MaximumConcurrency);
   vtkGetMacro(StorageConcurrency, int);
@@ -325,9 +333,9 @@ public:
 
   ///@{
   /**
-   * The cost of one request to the storage: milliseconds before the first byte, and the rate in MB/s (10^6
-   * bytes) of each of the requests that read at once. The reader also reads unwanted bytes between wanted
-   * bytes if this takes less time than another request. Latency 0 to 10^6, default 0.02; bandwidth 0.001 to
+   * The cost of a request to the storage: the time before the first byte in milliseconds, and the rate of
+   * each concurrent request in MB/s (10^6 bytes). The reader reads a gap between requested bytes if this
+   * takes less time than another request. The latency is 0 to 10^6, default 0.02. The bandwidth is 0.001 to
    * 10^9, default 1000. NaN becomes the least value.
    */
   void SetStorageLatency(double milliseconds);
@@ -338,8 +346,8 @@ public:
 
   ///@{
   /**
-   * Memory in MB (10^6 bytes) that the arrays of a rank may take, including arrays kept for other steps. 0,
-   * the default: all free memory of the machine. A read that needs more is an error.
+   * The memory limit in MB (10^6 bytes) for the arrays of a rank, including the arrays of other steps in the
+   * cache. 0, the default: all free memory of the machine. A read that needs more memory fails with an error.
    */
   vtkSetClampMacro(MemoryLimit, int, 0, VTK_INT_MAX);
   vtkGetMacro(MemoryLimit, int);
@@ -347,9 +355,9 @@ public:
 
   ///@{
   /**
-   * While ParaView draws a step, reads up to PrefetchSteps of the next steps, in the direction and with the
-   * stride of the last two displayed steps. These steps take up to half of the memory that is free and nine
-   * tenths of MemoryLimit. Any change of the reader stops the prefetch. On by default, for 1 step.
+   * On: while ParaView draws a step, reads up to PrefetchSteps of the next steps, in the direction and with
+   * the stride of the last two displayed steps. These steps use at most half of the free memory, and at most
+   * nine tenths of MemoryLimit. Any change of the reader stops the prefetch. On by default, for 1 step.
    */
   vtkSetMacro(Prefetch, bool);
   vtkGetMacro(Prefetch, bool);
@@ -360,9 +368,9 @@ public:
 
   ///@{
   /**
-   * Memory of a rank in MB (10^6 bytes) for values of earlier reads that are no longer shown, so that these
-   * values need not be read again. The reader first drops the values that were shown least recently. 0: no
-   * cache. -1, the default: a quarter of the memory that the machine has free, divided by the ranks on it.
+   * The memory of a rank in MB (10^6 bytes) for a cache of the values of earlier reads that are no longer
+   * displayed. The reader first drops the values that were displayed least recently. 0: no cache. -1, the
+   * default: a quarter of the free memory of the machine, divided by the number of ranks on the machine.
    * Reload() drops all values.
    */
   vtkSetClampMacro(CacheMemory, int, -1, VTK_INT_MAX);
@@ -370,26 +378,28 @@ public:
   ///@}
 
   /**
-   * The use of threads by VTK's filters in this process, from this reader's next update on. A backend of
-   * vtkSMPTools that was chosen elsewhere stays. If there are several readers, the last updated one decides.
+   * The use of threads by VTK's filters in this process, from the next update of this reader on. The reader
+   * keeps a backend of vtkSMPTools that other code has selected. With several readers, the setting of the
+   * last updated reader applies.
    */
   enum FilterThreadings
   {
     FILTERS_AS_SET = 0,  ///< ParaView's setting stays
-    /// threads for ranks whose blocks have at least 100,000 cells on average; if VTK uses TBB, for all blocks
+    /// filters use threads if the blocks of the rank have at least 100,000 cells on average, or if VTK uses
+    /// TBB
     FILTERS_LARGE_BLOCKS = 1,
-    FILTERS_ALWAYS = 2
+    FILTERS_ALWAYS = 2  ///< filters always use threads
   };
 
   ///@{
-  /// Selects when VTK's filters use threads. Default: FILTERS_LARGE_BLOCKS, because threads slow down slices
-  /// and surfaces of small blocks.
+  /// The condition on which VTK's filters use threads. Default: FILTERS_LARGE_BLOCKS, because threads slow
+  /// down slices and surfaces of small blocks.
   vtkSetClampMacro(FilterThreading, int, FILTERS_AS_SET, FILTERS_ALWAYS);
   vtkGetMacro(FilterThreading, int);
 
   /**
-   * Threads of filters in each rank, up to 256; 0, the default: the cores of the machine, or the cores that
-   * the rank is bound to, divided among the machine's ranks.
+   * The number of threads of VTK's filters in each rank, at most 256. 0, the default: the rank's share of the
+   * cores of the machine, or of the cores that the rank is bound to.
    */
   vtkSetClampMacro(FilterThreadsPerRank, int, 0, MaximumThreads);
   vtkGetMacro(FilterThreadsPerRank, int);
@@ -399,15 +409,15 @@ protected:
   vtkPatchReaderProperties() = default;
   ~vtkPatchReaderProperties() override = default;
 
-  /// Returns a request with the values of the properties. Members that depend on the selected arrays, on the
-  /// ranks and on VTK's request keep their defaults.
+  /// Returns a read request with the values of the properties. Members that depend on the selected arrays, on
+  /// the ranks and on VTK's request have their defaults.
   patchio::ReadRequest RequestFromProperties() const;
   patchio::IndexMode IndexModeFromProperties() const;
-  /// Returns whether the output is the slice of SetSliceWhileReading().
-  bool GivesSlice() const { return this->SliceWhileReading && this->Region == ON_PLANE_OF_INTEREST; }
-  /// Returns whether the user wants a vtkOverlappingAMR, and not a slice, which vtkOverlappingAMR cannot
-  /// hold.
-  bool WantsAmr() const { return this->Blocks == OVERLAPPING_AMR && !this->GivesSlice(); }
+  /// Returns whether the user has selected the slice of SetSliceWhileReading().
+  bool OutputsSlice() const { return this->SliceWhileReading && this->Region == ON_PLANE_OF_INTEREST; }
+  /// Returns whether the user has selected a vtkOverlappingAMR, and not a slice, which vtkOverlappingAMR
+  /// cannot represent.
+  bool OutputsAmr() const { return this->Blocks == OVERLAPPING_AMR && !this->OutputsSlice(); }
 
   std::string Grids = "Automatic";
   int LevelRange[2] = {0, 99};
@@ -454,7 +464,9 @@ private:
   vtkPatchReaderProperties(const vtkPatchReaderProperties&) = delete;
   void operator=(const vtkPatchReaderProperties&) = delete;
 
-  void SetWithin(double& member, double value, double least, double most);
+  /// Sets `member` to `value`, limited to `least` .. `most`, and marks the reader as modified if the member
+  /// changes.
+  void SetClamped(double& member, double value, double least, double most);
 };
 
 #endif

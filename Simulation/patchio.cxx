@@ -23,7 +23,7 @@ struct patchio_output
 {
   std::unique_ptr<output::Output> Engine;
   std::string Error;
-  int Key = MPI_KEYVAL_INVALID;  ///< key of an MPI attribute, whose deletion completes the output
+  int Key = MPI_KEYVAL_INVALID;  ///< key of the MPI attribute whose deletion closes the output
   bool IsClosed = false;
 };
 
@@ -54,8 +54,8 @@ private:
   std::fenv_t Before = {};
 };
 
-/// Keeps outputs until the program ends, so that a call with a closed output returns an error.
-patchio_output* Keep(std::unique_ptr<patchio_output> output)
+/// Stores an output until the program ends, so that a call with a closed output returns an error.
+patchio_output* Register(std::unique_ptr<patchio_output> output)
 {
   static std::mutex lock;
   static auto& all = *new std::deque<std::unique_ptr<patchio_output>>;  // exit() must not wait for writes
@@ -113,11 +113,11 @@ ElementType TypeOf(patchio_type type, const char* name)
       PlainText(name), static_cast<int>(type), static_cast<int>(PATCHIO_INT64)));
 }
 
-/// Completes an output that the program did not close. MPI_Finalize() calls this function.
-int FinishForgotten(MPI_Comm /*self*/, int /*key*/, void* forgotten, void* /*extra*/)
+/// Closes an output that the program has not closed. MPI_Finalize() calls this function.
+int CloseAtFinalize(MPI_Comm /*self*/, int /*key*/, void* attribute, void* /*extra*/)
 {
   const WithoutTraps guard;
-  auto* const output = static_cast<patchio_output*>(forgotten);
+  auto* const output = static_cast<patchio_output*>(attribute);
   const std::string fault =
       output->Engine
           ? CatchError([&] { output->Engine->Close("MPI_Finalize (patchio_close was not called)"); })
@@ -130,14 +130,15 @@ int FinishForgotten(MPI_Comm /*self*/, int /*key*/, void* forgotten, void* /*ext
   return MPI_SUCCESS;
 }
 
-void AwaitFinalize(patchio_output& output)
+/// Makes MPI_Finalize() call CloseAtFinalize() for the output.
+void AddFinalizeCallback(patchio_output& output)
 {
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, FinishForgotten, &output.Key, nullptr);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, CloseAtFinalize, &output.Key, nullptr);
   MPI_Comm_set_attr(MPI_COMM_SELF, output.Key, &output);
 }
 
-/// Removes the attribute of an output that the program closes.
-void ForgetFinalize(patchio_output& output)
+/// Removes the callback of AddFinalizeCallback().
+void RemoveFinalizeCallback(patchio_output& output)
 {
   int finalized = 0;
   MPI_Finalized(&finalized);
@@ -147,7 +148,7 @@ void ForgetFinalize(patchio_output& output)
   }
 }
 
-Centering PlaceOf(patchio_place place, const char* name)
+Centering CenteringOf(patchio_place place, const char* name)
 {
   if (place != PATCHIO_CELLS && place != PATCHIO_NODES) {
     throw Error(fmt::format("Variable '{}' has the place {}. Pass a value of patchio_place, 0 or 1.",
@@ -156,13 +157,13 @@ Centering PlaceOf(patchio_place place, const char* name)
   return place == PATCHIO_NODES ? Centering::Node : Centering::Cell;
 }
 
-Int3 ThreeOf(const std::int32_t* numbers, int otherwise)
+Int3 ToInt3(const std::int32_t* numbers, int defaultValue)
 {
-  return numbers ? Int3{numbers[0], numbers[1], numbers[2]} : Int3{otherwise, otherwise, otherwise};
+  return numbers ? Int3{numbers[0], numbers[1], numbers[2]} : Int3{defaultValue, defaultValue, defaultValue};
 }
 
-/// Ignores the signal SIGXFSZ unless the program handles it. Writes beyond the limit on file sizes then fail
-/// with an error code instead of ending the program.
+/// Ignores the signal SIGXFSZ unless the program handles the signal. Writes beyond the limit on file sizes
+/// then fail with an error code instead of ending the program.
 void IgnoreSizeSignal()
 {
   struct sigaction now = {};
@@ -172,22 +173,22 @@ void IgnoreSizeSignal()
   }
 }
 
-bool IsMpiUp(int& begun)
+bool IsMpiRunning(int& initialized)
 {
   int finalized = 0;
-  MPI_Initialized(&begun);
+  MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
-  return begun && !finalized;
+  return initialized && !finalized;
 }
 
-/// Throws Error if MPI is not running, or if `communicator` is null or an intercommunicator. MPI itself would
-/// abort the program.
+/// Throws Error if MPI is not running, or if `communicator` is null or an intercommunicator. Without this
+/// check, MPI would abort the program.
 void CheckMpi(MPI_Comm communicator)
 {
-  int begun = 0;
-  if (!IsMpiUp(begun)) {
+  int initialized = 0;
+  if (!IsMpiRunning(initialized)) {
     throw Error(
-        begun
+        initialized
             ? "patchio_open() needs MPI, which MPI_Finalize() has ended. Open outputs before MPI_Finalize()."
             : "patchio_open() needs MPI. Call MPI_Init() first.");
   }
@@ -230,17 +231,17 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
     };
     check(fault);
     check(CatchError([&] { output->Engine = std::make_unique<output::Output>(config, communicator); }));
-    AwaitFinalize(*output);
+    AddFinalizeCallback(*output);
   });
-  return lastError.empty() ? Keep(std::move(output)) : nullptr;
+  return lastError.empty() ? Register(std::move(output)) : nullptr;
 }
 
 /// Implements patchio_open() for patchio.f90, whose communicators are integers.
 extern "C" __attribute__((visibility("default"))) patchio_output* patchio_open_fortran(
     const char* configuration, MPI_Fint communicator)
 {
-  int begun = 0;
-  return patchio_open(configuration, IsMpiUp(begun) ? MPI_Comm_f2c(communicator) : MPI_COMM_NULL);
+  int initialized = 0;
+  return patchio_open(configuration, IsMpiRunning(initialized) ? MPI_Comm_f2c(communicator) : MPI_COMM_NULL);
 }
 
 int patchio_compute(patchio_output* output, MPI_Comm* compute)
@@ -276,7 +277,7 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
     }
     std::vector<Int3> all;
     for (int level = 0; level < levels; ++level) {
-      all.push_back(ThreeOf(ratios ? ratios + 3 * level : nullptr, 1));
+      all.push_back(ToInt3(ratios ? ratios + 3 * level : nullptr, 1));
     }
     engine.SetGrid(dimension, {origin[0], origin[1], origin[2]}, {spacing[0], spacing[1], spacing[2]}, all);
   });
@@ -308,7 +309,7 @@ int patchio_variable(patchio_output* output, const char* name, const char* descr
   return TryToDeclare(output, "patchio_variable", false, [&](output::Output& engine) {
     Require(name, "patchio_variable", "the name");
     engine.AddVariable({name, description ? description : "", TypeOf(type, name), components,
-        PlaceOf(place, name), ThreeOf(ghosts, 0)});
+        CenteringOf(place, name), ToInt3(ghosts, 0)});
   });
 }
 
@@ -333,7 +334,7 @@ int patchio_close(patchio_output* output)
   if (output && !output->IsClosed) {
     output->IsClosed = true;
     output->Engine.reset();
-    ForgetFinalize(*output);
+    RemoveFinalizeCallback(*output);
   }
   return lastError.empty() ? 0 : 1;
 }

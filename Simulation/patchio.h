@@ -36,6 +36,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
+/* An output, from patchio_open() to patchio_close(). */
 typedef struct patchio_output patchio_output;
 
 /* Type of the values in memory. */
@@ -47,7 +48,8 @@ enum patchio_type
   PATCHIO_INT64 = 3
 };
 
-/* Position of the values of a variable: one value per cell, or one per node (one more along each axis). */
+/* Position of the values of a variable: one value per cell, or one value per node. Along each axis, a patch
+ * has one node more than cells. */
 enum patchio_place
 {
   PATCHIO_CELLS = 0,
@@ -58,7 +60,7 @@ enum patchio_place
  * coarser level covers the cells r i to r i + r - 1. On axes that the grid lacks, lower and upper are 0. */
 typedef struct patchio_patch
 {
-  int32_t level;    /* 0: the coarsest */
+  int32_t level;    /* level number; 0 is the coarsest level */
   int32_t lower[3]; /* first cell along each axis */
   int32_t upper[3]; /* last cell along each axis */
 } patchio_patch;
@@ -92,10 +94,10 @@ int patchio_compute(patchio_output* output, MPI_Comm* compute);
 int patchio_grid(patchio_output* output, int dimension, const double* origin, const double* spacing,
     int levels, const int32_t* ratios);
 
-/* Declares this rank's patches, which replace those declared before. Call patchio_patches() again after each
- * regridding. Patches of a level must not overlap. At least one rank must have patches. Collective.
- * After a failed call of patchio_grid() or patchio_patches(), patchio_write() returns 1 until that call
- * succeeds. */
+/* Declares this rank's patches, which replace the patches of earlier calls. Call patchio_patches() again
+ * after each regridding. Patches of a level must not overlap. At least one rank must have patches.
+ * Collective. After a failed call of patchio_grid() or patchio_patches(), patchio_write() returns 1 until
+ * that call succeeds. */
 int patchio_patches(patchio_output* output, int count, const patchio_patch* patches);
 
 /* Declares a variable, the same on all ranks. Variables are numbered 0, 1, ... in the order of these calls.
@@ -115,8 +117,8 @@ int patchio_variable(patchio_output* output, const char* name, const char* descr
  * pointers: the arrays may change when the call has returned.
  *
  * Collective at steps in a window of the configuration; at other steps, the call returns immediately. Returns
- * 1 if this step or an earlier one could not be written; later steps are still tried. Ranks may get an error
- * at different steps, so a rank must not stop on its own. */
+ * 1 if this step or an earlier step could not be written; PatchIO still tries to write later steps. Ranks may
+ * get an error at different steps, so a rank must not stop on its own. */
 int patchio_write(patchio_output* output, int64_t step, double time, const void* const* values);
 
 /* Waits until all steps are on the storage. Returns 1 if some steps could not be written. Collective. */
@@ -128,7 +130,7 @@ int patchio_flush(patchio_output* output);
  * with the output return 1. */
 int patchio_close(patchio_output* output);
 
-/* Returns the message of the last call that returned 1, one line per error, or "" if there was none.
+/* Returns the message of the last call that returned 1, one line per error, or "" if no call has returned 1.
  * output: NULL for the message of patchio_open() or patchio_close(). The text is valid until the next call.
  */
 const char* patchio_error(const patchio_output* output);

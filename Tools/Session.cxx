@@ -30,7 +30,7 @@ void AddPath(CLI::App& command, std::string& path, const std::string& orElse)
     text += (text.empty() ? "Data: " : "; ") + std::string(format->Opens());
   }
   command.add_option("path", path, text + orElse)->required()->transform([](const std::string& given) {
-    return TidyPath(given);
+    return NormalizedPath(given);
   });
 }
 

@@ -21,25 +21,26 @@
 namespace patchio {
 namespace {
 
+/// The types in the order in which CommonType() tries them.
 constexpr ElementType TypesBySize[] = {ElementType::UInt8, ElementType::Int8, ElementType::Int16,
     ElementType::UInt16, ElementType::Int32, ElementType::UInt32, ElementType::Float32, ElementType::Int64,
     ElementType::UInt64, ElementType::Float64};
 
-/// The range of the whole numbers that a type holds exactly.
-struct WholeNumbers
+/// The range of the integers that a type represents exactly.
+struct IntegerRange
 {
   double Least, Greatest;
 };
 
-WholeNumbers WholeNumbersOf(ElementType type)
+IntegerRange IntegerRangeOf(ElementType type)
 {
   return VisitType(type, [](auto value) {
     using Limits = std::numeric_limits<decltype(value)>;
     if constexpr (Limits::is_integer) {
-      return WholeNumbers{static_cast<double>(Limits::min()), static_cast<double>(Limits::max())};
+      return IntegerRange{static_cast<double>(Limits::min()), static_cast<double>(Limits::max())};
     }
-    const double most = std::ldexp(1.0, Limits::digits);
-    return WholeNumbers{-most, most};
+    const double greatest = std::ldexp(1.0, Limits::digits);
+    return IntegerRange{-greatest, greatest};
   });
 }
 
@@ -48,16 +49,18 @@ bool IsFloat(ElementType type)
   return type == ElementType::Float32 || type == ElementType::Float64;
 }
 
-bool Holds(ElementType wide, ElementType narrow)
+/// Returns whether the type `wide` represents all values of the type `narrow` exactly.
+bool CanHold(ElementType wide, ElementType narrow)
 {
   if (IsFloat(narrow)) {
     return wide == narrow || wide == ElementType::Float64;
   }
-  const WholeNumbers a = WholeNumbersOf(wide), b = WholeNumbersOf(narrow);
+  const IntegerRange a = IntegerRangeOf(wide), b = IntegerRangeOf(narrow);
   return a.Least <= b.Least && b.Greatest <= a.Greatest;
 }
 
-/// Returns the container's type for an array; nullopt if no type holds the array's numbers.
+/// Returns PatchIO's type for the values of an array; nullopt if PatchIO does not support the type of the
+/// array.
 std::optional<ElementType> TypeToWrite(vtkDataArray* array)
 {
   if (const std::optional<ElementType> same = ElementTypeOf(array)) {
@@ -80,6 +83,7 @@ std::optional<ElementType> TypeToWrite(vtkDataArray* array)
   }
 }
 
+/// Returns whether all values of an array are NaN.
 bool IsBlank(vtkDataArray* array)
 {
   if (array->GetDataType() != VTK_FLOAT && array->GetDataType() != VTK_DOUBLE) {
@@ -95,20 +99,21 @@ bool IsBlank(vtkDataArray* array)
   return array->GetNumberOfTuples() > 0;
 }
 
-void AddArrays(vtkDataSetAttributes* attributes, Centering center, const ArrayChoice& isWanted,
-    std::vector<ArrayForm>& forms, std::set<std::string>& notes)
+/// Adds the selected cell arrays or point arrays to `descriptions`, see ArraysOf().
+void AddArrays(vtkDataSetAttributes* attributes, Centering center, const ArrayChoice& isSelected,
+    std::vector<ArrayDescription>& descriptions, std::set<std::string>& notes)
 {
-  const char* const kind = center == Centering::Cell ? "cell" : "point";
+  const char* const centerName = center == Centering::Cell ? "cell" : "point";
   for (int i = 0; i < attributes->GetNumberOfArrays(); ++i) {
     vtkAbstractArray* const any = attributes->GetAbstractArray(i);
     vtkDataArray* const array = vtkDataArray::SafeDownCast(any);
     const std::string name = any->GetName() ? any->GetName() : "";
-    if (name == vtkDataSetAttributes::GhostArrayName() || !isWanted(name.c_str(), center)) {
+    if (name == vtkDataSetAttributes::GhostArrayName() || !isSelected(name.c_str(), center)) {
       continue;
     }
     if (!array || name.empty() || array->GetNumberOfComponents() == 0) {
-      notes.insert(fmt::format("Skipping the {} array '{}': {}.", kind, PlainText(name),
-          array ? name.empty() ? "it has no name" : "it has no components"
+      notes.insert(fmt::format("The writer skips the {} array '{}', because {}.", centerName, PlainText(name),
+          array ? name.empty() ? "the array has no name" : "the array has no components"
                 : "PatchIO containers support only numbers"));
       continue;
     }
@@ -117,48 +122,50 @@ void AddArrays(vtkDataSetAttributes* attributes, Centering center, const ArrayCh
       throw Error(
           fmt::format("The {} array '{}' has the type {}, which PatchIO containers do not support. Deselect "
                       "it (Choose Arrays To Write), or convert it (Calculator).",
-              kind, PlainText(name), array->GetDataTypeAsString()));
+              centerName, PlainText(name), array->GetDataTypeAsString()));
     }
-    forms.push_back({name, center, array->GetNumberOfComponents(), *type, false, IsBlank(array), false,
+    descriptions.push_back({name, center, array->GetNumberOfComponents(), *type, false, IsBlank(array), false,
         MeshRole::Values, 0});
   }
 }
 
 }  // namespace
 
-std::vector<ArrayForm> ArraysOf(vtkDataSet* grid, const ArrayChoice& isWanted, std::set<std::string>& notes)
+std::vector<ArrayDescription> ArraysOf(
+    vtkDataSet* grid, const ArrayChoice& isSelected, std::set<std::string>& notes)
 {
-  std::vector<ArrayForm> forms;
-  AddArrays(grid->GetCellData(), Centering::Cell, isWanted, forms, notes);
-  AddArrays(grid->GetPointData(), Centering::Node, isWanted, forms, notes);
-  return forms;
+  std::vector<ArrayDescription> descriptions;
+  AddArrays(grid->GetCellData(), Centering::Cell, isSelected, descriptions, notes);
+  AddArrays(grid->GetPointData(), Centering::Node, isSelected, descriptions, notes);
+  return descriptions;
 }
 
 std::optional<ElementType> CommonType(ElementType a, ElementType b)
 {
   for (const ElementType type : TypesBySize) {
-    if (Holds(type, a) && Holds(type, b)) {
+    if (CanHold(type, a) && CanHold(type, b)) {
       return type;
     }
   }
   return std::nullopt;
 }
 
-vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayForm& form)
+vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayDescription& description)
 {
-  if (form.Role != MeshRole::Values) {
-    return MeshArrayOf(grid, form);
+  if (description.Role != MeshRole::Values) {
+    return MeshArrayOf(grid, description);
   }
-  if (form.Positions) {
+  if (description.Positions) {
     auto* const points = vtkPointSet::SafeDownCast(grid);
     return points ? points->GetPoints()->GetData() : nullptr;
   }
-  const bool cells = form.Center == Centering::Cell;
+  const bool cells = description.Center == Centering::Cell;
   vtkDataSetAttributes* const attributes =
       cells ? static_cast<vtkDataSetAttributes*>(grid->GetCellData()) : grid->GetPointData();
-  vtkDataArray* const array = attributes->GetArray(form.Name.c_str());
-  return array || form.Name != FlagsName ? array
-                                         : attributes->GetArray(vtkDataSetAttributes::GhostArrayName());
+  vtkDataArray* const array = attributes->GetArray(description.Name.c_str());
+  return array || description.Name != FlagsName
+             ? array
+             : attributes->GetArray(vtkDataSetAttributes::GhostArrayName());
 }
 
 ValuesToWrite::ValuesToWrite(vtkSmartPointer<vtkDataArray> array, ElementType type, int components,
@@ -167,40 +174,41 @@ ValuesToWrite::ValuesToWrite(vtkSmartPointer<vtkDataArray> array, ElementType ty
 {
   const bool sameComponents = this->Array->GetNumberOfComponents() == components;
   if (ElementTypeOf(this->Array) != type || !this->Array->HasStandardMemoryLayout() || !sameComponents) {
-    const auto made = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(VtkTypeOf(type)));
+    const auto converted =
+        vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(VtkTypeOf(type)));
     if (sameComponents) {
-      made->DeepCopy(this->Array);
+      converted->DeepCopy(this->Array);
     } else {
-      made->SetNumberOfComponents(components);
-      made->SetNumberOfTuples(this->Array->GetNumberOfTuples());
+      converted->SetNumberOfComponents(components);
+      converted->SetNumberOfTuples(this->Array->GetNumberOfTuples());
       for (int c = 0; c < components; ++c) {
-        made->CopyComponent(c, this->Array, c);
+        converted->CopyComponent(c, this->Array, c);
       }
     }
-    this->Array = made;
-    this->CopiedBytes += static_cast<std::uint64_t>(made->GetNumberOfValues()) * SizeOf(type);
+    this->Array = converted;
+    this->CopiedBytes += static_cast<std::uint64_t>(converted->GetNumberOfValues()) * SizeOf(type);
   }
   if (!(whole == part)) {
-    this->CutOut(whole, part);
+    this->CopyBox(whole, part);
   } else if (copies && this->CopiedBytes == 0) {
     this->CopiedBytes = static_cast<std::uint64_t>(this->Array->GetNumberOfValues()) * SizeOf(type);
-    this->Cut.reset(new std::byte[this->CopiedBytes]);
-    std::memcpy(this->Cut.get(), this->Array->GetVoidPointer(0), this->CopiedBytes);
+    this->Copy.reset(new std::byte[this->CopiedBytes]);
+    std::memcpy(this->Copy.get(), this->Array->GetVoidPointer(0), this->CopiedBytes);
   }
-  if (this->Cut) {
+  if (this->Copy) {
     this->Array = nullptr;
   }
 }
 
-void ValuesToWrite::CutOut(const Box& whole, const Box& part)
+void ValuesToWrite::CopyBox(const Box& whole, const Box& part)
 {
   const std::size_t bytes =
       static_cast<std::size_t>(this->Array->GetDataTypeSize()) * this->Array->GetNumberOfComponents();
   const std::size_t row = bytes * static_cast<std::size_t>(part.Width(0));
-  this->Cut.reset(new std::byte[bytes * static_cast<std::size_t>(part.Cells())]);
-  this->CopiedBytes += bytes * static_cast<std::size_t>(part.Cells());
+  this->Copy.reset(new std::byte[bytes * static_cast<std::size_t>(part.CellCount())]);
+  this->CopiedBytes += bytes * static_cast<std::size_t>(part.CellCount());
   const auto* const from = static_cast<const std::byte*>(this->Array->GetVoidPointer(0));
-  std::byte* to = this->Cut.get();
+  std::byte* to = this->Copy.get();
   for (int k = part.Lower[2]; k <= part.Upper[2]; ++k) {
     for (int j = part.Lower[1]; j <= part.Upper[1]; ++j, to += row) {
       std::memcpy(to, from + bytes * IndexIn(whole, {part.Lower[0], j, k}), row);

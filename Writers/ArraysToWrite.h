@@ -1,4 +1,4 @@
-// VTK's arrays in the form that a container takes.
+// Converts VTK's arrays to the form that containers store.
 #ifndef ArraysToWrite_h
 #define ArraysToWrite_h
 
@@ -17,52 +17,57 @@
 
 namespace patchio {
 
-/// The name of the ordinary array that stores flags of hidden cells or points if the levels cannot express
-/// them.
+/// The name of the array that stores the flags of hidden cells or points if the levels of the container
+/// cannot represent the flags.
 constexpr const char* FlagsName = "ghost flags";
 
-/// Returns whether the user wants an array.
+/// A function that returns whether the user has selected an array.
 using ArrayChoice = std::function<bool(const char* name, Centering center)>;
 
-/// Returns the wanted arrays of a grid, without its flags. Skips arrays that cannot be written, and adds a
-/// sentence about each to `notes`. Throws Error for a type of numbers that a container cannot hold.
-std::vector<ArrayForm> ArraysOf(vtkDataSet* grid, const ArrayChoice& isWanted, std::set<std::string>& notes);
+/// Returns the selected arrays of a grid, without its ghost flags. Skips arrays that containers do not
+/// support, and adds a message about each array to `notes`. Throws Error if the type of an array's numbers is
+/// not supported.
+std::vector<ArrayDescription> ArraysOf(
+    vtkDataSet* grid, const ArrayChoice& isSelected, std::set<std::string>& notes);
 
-/// Returns the smallest type that holds all values of both types; nullopt if there is no such type.
+/// Returns the smallest type that can represent all values of both types; nullopt if no type can.
 std::optional<ElementType> CommonType(ElementType a, ElementType b);
 
-/// Returns the array that a form describes; null if the grid has none.
-vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayForm& form);
+/// Returns the array of a grid that `description` describes; null if the grid has no such array.
+vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayDescription& description);
 
-/// Values of an array in the form that a container takes: of a type of the container, with the components of
+/// The values of an array in the form that containers store: of a type of PatchIO, with the components of
 /// each tuple side by side.
 class ValuesToWrite
 {
 public:
-  /// Takes the values in the box `part` from an array over the box `whole`, converted to `type`. components:
-  /// number of components to take, from the first one on. copies: copies the values even if the array has
-  /// them in this form, because other code may change the array.
+  /// Converts the values of `array`, an array over the box `whole`, in the box `part` to `type`.
+  /// `components`: number of components, from the first component on. `copies`: true copies the values even
+  /// if the array already has this form, because other code may change the array.
   ValuesToWrite(vtkSmartPointer<vtkDataArray> array, ElementType type, int components, const Box& whole,
       const Box& part, bool copies);
 
-  const void* Data() const { return this->Cut ? this->Cut.get() : this->Array->GetVoidPointer(0); }
-  /// Returns the bytes of memory that this object needs in addition to the array's own.
+  /// Returns the values, which are valid as long as this object exists.
+  const void* Data() const { return this->Copy ? this->Copy.get() : this->Array->GetVoidPointer(0); }
+  /// Returns the number of bytes of memory that this object needs in addition to the memory of the array.
   std::uint64_t Bytes() const { return this->CopiedBytes; }
 
 private:
-  void CutOut(const Box& whole, const Box& part);
+  /// Sets Copy to the values in the box `part`.
+  void CopyBox(const Box& whole, const Box& part);
 
   vtkSmartPointer<vtkDataArray> Array;
-  std::unique_ptr<std::byte[]> Cut;
+  std::unique_ptr<std::byte[]> Copy;  ///< the values; null: Array has the values
   std::uint64_t CopiedBytes = 0;
 };
 
-/// Sets in `form` the kind of the grid, its sizes and the arrays that make it up. Returns false if the grid
-/// is neither unstructured nor polygons. Throws Error for cells that a container cannot hold.
-bool TakeMesh(vtkDataSet* grid, PieceForm& form);
+/// Sets the grid type, the sizes and the mesh arrays of `piece` from a mesh. Returns false if `grid` is
+/// neither an unstructured grid nor poly data. Throws Error if the grid has polyhedra.
+bool DescribeMesh(vtkDataSet* grid, GridPiece& piece);
 
-/// Returns one of the arrays that make up the grid, or its flags; null if the grid has none.
-vtkDataArray* MeshArrayOf(vtkDataSet* grid, const ArrayForm& form);
+/// Returns an array that is part of a mesh (points, connectivity, offsets, types or ghost flags); null if the
+/// grid has no such array.
+vtkDataArray* MeshArrayOf(vtkDataSet* grid, const ArrayDescription& description);
 
 }  // namespace patchio
 

@@ -38,47 +38,54 @@
 namespace patchio {
 namespace {
 
-struct KeptCells
+/// The cells of a grid that the writer writes.
+struct CellsToWrite
 {
-  std::vector<Box> Boxes;   ///< disjoint; empty when no cell is kept
-  bool NeedsFlags = false;  ///< the omitted cells are too scattered for boxes, so all cells are kept
+  std::vector<Box> Boxes;   ///< disjoint; empty: the writer writes no cell
+  bool NeedsFlags = false;  ///< true: the omitted cells are too scattered for boxes, so the writer writes all
+                            ///< cells and their flags
 };
 
-/// A flag in addition to VTK's: no finer level that is written covers this refined cell, so reading would not
-/// hide it.
+/// A flag in addition to VTK's flags: a refined cell that no written finer level covers. The reader would not
+/// hide this cell.
 constexpr unsigned char UncoveredCell = 1 << 6;
 
-/// The meaning of a block's flags.
+/// The meaning of the flags of a block.
 struct FlagMeaning
 {
-  /// Duplicates within the block are kept, because they are cells that another patch has, too.
-  bool OfWholePatch = false;
-  bool OfAmr = false;  ///< duplicates are always ghost cells, unlike in PatchIO's output
+  /// True: the writer writes duplicate cells within the block, because the duplicates are cells that another
+  /// patch also has.
+  bool IsWholePatch = false;
+  /// True: all duplicates are ghost cells, unlike in the output of PatchIO's reader.
+  bool IsAmrBlock = false;
 };
 
-/// More than MostBoxes boxes with fewer than LeastCells cells each would make the data slow to read.
-constexpr std::size_t MostBoxes = 64;
-constexpr std::int64_t LeastCells = 512;
+/// More than MaxBoxes boxes with fewer than MinCellsPerBox cells each, on average, would make reading slow.
+constexpr std::size_t MaxBoxes = 64;
+constexpr std::int64_t MinCellsPerBox = 512;
 
-/// Returns, for each value of a flag, whether a cell with this flag is kept.
-std::array<bool, 256> KeptFlags(const Box& cells, const unsigned char* flags, bool ofAmr)
+/// Returns, by the value of the flags of a cell, whether the writer writes the cell. `flags`: flags of the
+/// cells in the box `cells`. `isAmrBlock`: see FlagMeaning.
+std::array<bool, 256> WrittenFlags(const Box& cells, const unsigned char* flags, bool isAmrBlock)
 {
-  const unsigned char* const end = flags + cells.Cells();
-  const bool ghosts = ofAmr || std::any_of(flags, end, [](unsigned char flag) {
+  const unsigned char* const end = flags + cells.CellCount();
+  const bool ghosts = isAmrBlock || std::any_of(flags, end, [](unsigned char flag) {
     return (flag & vtkDataSetAttributes::REFINEDCELL) && !(flag & vtkDataSetAttributes::DUPLICATECELL);
   });
-  std::array<bool, 256> kept;
+  std::array<bool, 256> isWritten;
   for (int flag = 0; flag < 256; ++flag) {
     const bool refined = (flag & vtkDataSetAttributes::REFINEDCELL) != 0;
     const bool duplicate = (flag & vtkDataSetAttributes::DUPLICATECELL) != 0;
     const bool hidden = (flag & vtkDataSetAttributes::HIDDENCELL) != 0;
-    kept[flag] = (flag & UncoveredCell) == 0 && (refined ? !(ghosts && duplicate) : !duplicate && !hidden);
+    isWritten[flag] =
+        (flag & UncoveredCell) == 0 && (refined ? !(ghosts && duplicate) : !duplicate && !hidden);
   }
-  return kept;
+  return isWritten;
 }
 
-/// Returns the runs of kept cells along axis 0.
-std::vector<OwnedBox> RunsOf(const Box& cells, const unsigned char* flags, const std::array<bool, 256>& kept)
+/// Returns the runs of written cells along axis 0.
+std::vector<OwnedBox> RunsOf(
+    const Box& cells, const unsigned char* flags, const std::array<bool, 256>& isWritten)
 {
   std::vector<OwnedBox> runs;
   for (int k = cells.Lower[2]; k <= cells.Upper[2]; ++k) {
@@ -87,7 +94,7 @@ std::vector<OwnedBox> RunsOf(const Box& cells, const unsigned char* flags, const
       const int width = static_cast<int>(cells.Width(0));
       for (int i = 0; i < width;) {
         const int first = i;
-        for (; i < width && kept[row[i]]; ++i) {
+        for (; i < width && isWritten[row[i]]; ++i) {
         }
         if (i > first) {
           runs.push_back({{{cells.Lower[0] + first, j, k}, {cells.Lower[0] + i - 1, j, k}}, 0});
@@ -99,6 +106,7 @@ std::vector<OwnedBox> RunsOf(const Box& cells, const unsigned char* flags, const
   return runs;
 }
 
+/// Returns the smallest box around the boxes.
 Box BoundsOf(const std::vector<OwnedBox>& boxes)
 {
   Box bounds = boxes.front().Cells;
@@ -111,14 +119,15 @@ Box BoundsOf(const std::vector<OwnedBox>& boxes)
   return bounds;
 }
 
-bool HasHidden(
-    const Box& cells, const Box& part, const unsigned char* flags, const std::array<bool, 256>& kept)
+/// Returns whether a cell in the box `part` has the flag HIDDENCELL or UncoveredCell and is not written.
+bool HasHiddenCell(
+    const Box& cells, const Box& part, const unsigned char* flags, const std::array<bool, 256>& isWritten)
 {
   for (int k = part.Lower[2]; k <= part.Upper[2]; ++k) {
     for (int j = part.Lower[1]; j <= part.Upper[1]; ++j) {
       const unsigned char* const row = flags + IndexIn(cells, {part.Lower[0], j, k});
       for (std::int64_t i = 0; i < part.Width(0); ++i) {
-        if (!kept[row[i]] && (row[i] & (vtkDataSetAttributes::HIDDENCELL | UncoveredCell))) {
+        if (!isWritten[row[i]] && (row[i] & (vtkDataSetAttributes::HIDDENCELL | UncoveredCell))) {
           return true;
         }
       }
@@ -127,92 +136,98 @@ bool HasHidden(
   return false;
 }
 
-/// Finds the cells to write. Keeps refined cells, because finer levels hide them again. Omits other hidden
-/// cells and duplicates (layers of ghost cells, gaps between the patches of a merged block, cells that the
-/// user has blanked), and cells with the flag UncoveredCell.
+/// Returns the cells to write. The writer writes refined cells, because the reader hides these cells again.
+/// The writer omits other hidden cells and duplicates (ghost layers, gaps between the patches of a merged
+/// block, cells that the user has blanked), and cells with the flag UncoveredCell.
 ///
-/// flags: the flags of vtkDataSetAttributes and UncoveredCell, one value per cell of the box, axis 0 fastest;
-/// null: no flag is set.
-KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, FlagMeaning meaning)
+/// `flags`: flags of vtkDataSetAttributes and UncoveredCell, one value per cell of the box `cells`, axis 0
+/// fastest; null: no flag is set.
+CellsToWrite FindCellsToWrite(const Box& cells, const unsigned char* flags, FlagMeaning meaning)
 {
   if (!flags) {
     return {{cells}, false};
   }
-  const std::array<bool, 256> isKept = KeptFlags(cells, flags, meaning.OfAmr);
-  const std::vector<OwnedBox> runs = RunsOf(cells, flags, isKept);
+  const std::array<bool, 256> isWritten = WrittenFlags(cells, flags, meaning.IsAmrBlock);
+  const std::vector<OwnedBox> runs = RunsOf(cells, flags, isWritten);
   if (runs.empty()) {
     return {};
   }
-  std::int64_t kept = 0;
+  std::int64_t writtenCells = 0;
   for (const OwnedBox& run : runs) {
-    kept += run.Cells.Width(0);
+    writtenCells += run.Cells.Width(0);
   }
   const Box bounds = BoundsOf(runs);
-  if (kept == bounds.Cells() || (meaning.OfWholePatch && !HasHidden(cells, bounds, flags, isKept))) {
+  if (writtenCells == bounds.CellCount() ||
+      (meaning.IsWholePatch && !HasHiddenCell(cells, bounds, flags, isWritten))) {
     return {{bounds}, false};
   }
   CoverOptions options;
   options.MostCells = std::int64_t(1) << 40;
-  options.CellsWorthABox = 0;
-  KeptCells result;
+  options.BoxCostInCells = 0;
+  CellsToWrite result;
   for (const CoverBox& box : CoverBoxes(runs, {}, options)) {
     result.Boxes.push_back(box.Cells);
   }
-  if (result.Boxes.size() > MostBoxes && kept / static_cast<std::int64_t>(result.Boxes.size()) < LeastCells) {
+  if (result.Boxes.size() > MaxBoxes &&
+      writtenCells / static_cast<std::int64_t>(result.Boxes.size()) < MinCellsPerBox) {
     return {{cells}, true};
   }
   return result;
 }
 
-/// Names of field data that the writer drops without a note, because the reader makes them again, or ParaView
-/// adds them.
+/// The names of the field data that the writer skips without a note, because the reader or ParaView adds
+/// these field data again.
 constexpr const char* KnownFieldData[] = {
     "time", "step", "date", "level", "patch", "rank", "levels", "TimeValue"};
 
-void NoteFieldData(vtkDataSet* grid, std::set<std::string>& notes)
+/// Adds a message about each array of field data that the writer skips to `notes`.
+void AddFieldDataNotes(vtkDataSet* grid, std::set<std::string>& notes)
 {
   vtkFieldData* const data = grid->GetFieldData();
   for (int i = 0; data && i < data->GetNumberOfArrays(); ++i) {
     const char* const name = data->GetArrayName(i);
     if (name && std::find(std::begin(KnownFieldData), std::end(KnownFieldData), std::string(name)) ==
                     std::end(KnownFieldData)) {
-      notes.insert(
-          fmt::format("Skipping the field data '{}', because PatchIO containers do not support field data.",
-              PlainText(name)));
+      notes.insert(fmt::format(
+          "The writer skips the field data '{}', because PatchIO containers do not support field data.",
+          PlainText(name)));
     }
   }
 }
 
-void TakeUniform(vtkImageData* grid, PieceForm& form)
+/// Sets the origin and the spacing. Throws Error if the axes are rotated, or if the origin or the spacing is
+/// not valid.
+void DescribeUniformGrid(vtkImageData* grid, GridPiece& piece)
 {
-  grid->GetOrigin(form.Origin.data());
-  grid->GetSpacing(form.Spacing.data());
+  grid->GetOrigin(piece.Origin.data());
+  grid->GetSpacing(piece.Spacing.data());
   if (!grid->GetDirectionMatrix()->IsIdentity()) {
     throw Error(
         "The data have an image with rotated axes (a direction matrix), which PatchIO containers do not "
         "support. Apply Resample To Image first.");
   }
   for (int axis = 0; axis < 3; ++axis) {
-    const bool flat = (form.FlatAxes >> axis & 1) != 0;
-    form.Spacing[axis] = flat && !(form.Spacing[axis] > 0) ? 1 : form.Spacing[axis];
-    if (!(form.Spacing[axis] > 0) || !std::isfinite(form.Spacing[axis]) ||
-        !std::isfinite(form.Origin[axis])) {
+    const bool flat = (piece.FlatAxes >> axis & 1) != 0;
+    piece.Spacing[axis] = flat && !(piece.Spacing[axis] > 0) ? 1 : piece.Spacing[axis];
+    if (!(piece.Spacing[axis] > 0) || !std::isfinite(piece.Spacing[axis]) ||
+        !std::isfinite(piece.Origin[axis])) {
       throw Error(
           fmt::format("The data have an image with the cell size {} and the origin {} along axis {}, which "
                       "PatchIO containers do not support.",
-              form.Spacing[axis], form.Origin[axis], axis));
+              piece.Spacing[axis], piece.Origin[axis], axis));
     }
   }
 }
 
-void TakeRectilinear(vtkRectilinearGrid* grid, PieceForm& form)
+/// Sets the positions and labels of the axes. Throws Error if positions do not increase.
+void DescribeRectilinearGrid(vtkRectilinearGrid* grid, GridPiece& piece)
 {
   vtkDataArray* const coordinates[] = {
       grid->GetXCoordinates(), grid->GetYCoordinates(), grid->GetZCoordinates()};
   int extent[6];
   grid->GetExtent(extent);
   for (int axis = 0; axis < 3; ++axis) {
-    Axis& to = form.Axes[axis];
+    Axis& to = piece.Axes[axis];
     to.First = extent[2 * axis];
     for (vtkIdType i = 0; i < coordinates[axis]->GetNumberOfTuples(); ++i) {
       to.Positions.push_back(coordinates[axis]->GetTuple1(i));
@@ -226,34 +241,35 @@ void TakeRectilinear(vtkRectilinearGrid* grid, PieceForm& form)
     }
   }
   vtkDataArray* const labels = grid->GetFieldData()->GetArray("levels");
-  if (labels && labels->GetNumberOfValues() == static_cast<vtkIdType>(form.Axes[2].Positions.size())) {
+  if (labels && labels->GetNumberOfValues() == static_cast<vtkIdType>(piece.Axes[2].Positions.size())) {
     for (vtkIdType i = 0; i < labels->GetNumberOfValues(); ++i) {
-      form.Axes[2].Labels.push_back(labels->GetTuple1(i));
+      piece.Axes[2].Labels.push_back(labels->GetTuple1(i));
     }
   }
 }
 
-void TakeCurvilinear(vtkStructuredGrid* grid, PieceForm& form)
+/// Sets IsPlane and adds the array of the node positions.
+void DescribeCurvilinearGrid(vtkStructuredGrid* grid, GridPiece& piece)
 {
   vtkDataArray* const points = grid->GetPoints()->GetData();
-  form.IsPlane = (form.FlatAxes & 4) != 0;
-  for (vtkIdType i = 0; form.IsPlane && i < points->GetNumberOfTuples(); ++i) {
-    form.IsPlane = points->GetComponent(i, 2) == 0;
+  piece.IsPlane = (piece.FlatAxes & 4) != 0;
+  for (vtkIdType i = 0; piece.IsPlane && i < points->GetNumberOfTuples(); ++i) {
+    piece.IsPlane = points->GetComponent(i, 2) == 0;
   }
-  form.Arrays.push_back({"Coords", Centering::Node, 3, *ElementTypeOf(points), false, false, true});
+  piece.Arrays.push_back({"Coords", Centering::Node, 3, *ElementTypeOf(points), false, false, true});
 }
 
-/// Sets the kind and the geometry of a structured grid. Throws Error for other grids.
-void TakeGeometry(vtkDataSet* grid, PieceForm& form)
+/// Sets the grid type and the geometry of a piece from a structured grid. Throws Error for other grids.
+void DescribeGeometry(vtkDataSet* grid, GridPiece& piece)
 {
   int extent[6] = {0, -1, 0, -1, 0, -1};
   if (auto* image = vtkImageData::SafeDownCast(grid)) {
     image->GetExtent(extent);
   } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid)) {
-    form.Kind = GridKind::Rectilinear;
+    piece.Type = GridType::Rectilinear;
     rectilinear->GetExtent(extent);
   } else if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(grid)) {
-    form.Kind = GridKind::Curvilinear;
+    piece.Type = GridType::Curvilinear;
     curvilinear->GetExtent(extent);
   } else {
     throw Error(
@@ -263,20 +279,21 @@ void TakeGeometry(vtkDataSet* grid, PieceForm& form)
   }
   for (int axis = 0; axis < 3; ++axis) {
     const bool flat = extent[2 * axis] == extent[2 * axis + 1];
-    form.FlatAxes |= flat ? std::uint64_t(1) << axis : 0;
-    form.Cells.Lower[axis] = extent[2 * axis];
-    form.Cells.Upper[axis] = extent[2 * axis + 1] - (flat ? 0 : 1);
+    piece.FlatAxes |= flat ? std::uint64_t(1) << axis : 0;
+    piece.Cells.Lower[axis] = extent[2 * axis];
+    piece.Cells.Upper[axis] = extent[2 * axis + 1] - (flat ? 0 : 1);
   }
-  form.Whole = form.Cells;
-  if (form.Kind == GridKind::Uniform) {
-    TakeUniform(vtkImageData::SafeDownCast(grid), form);
-  } else if (form.Kind == GridKind::Rectilinear) {
-    TakeRectilinear(vtkRectilinearGrid::SafeDownCast(grid), form);
+  piece.Whole = piece.Cells;
+  if (piece.Type == GridType::Uniform) {
+    DescribeUniformGrid(vtkImageData::SafeDownCast(grid), piece);
+  } else if (piece.Type == GridType::Rectilinear) {
+    DescribeRectilinearGrid(vtkRectilinearGrid::SafeDownCast(grid), piece);
   } else {
-    TakeCurvilinear(vtkStructuredGrid::SafeDownCast(grid), form);
+    DescribeCurvilinearGrid(vtkStructuredGrid::SafeDownCast(grid), piece);
   }
 }
 
+/// Returns the bits that are set in any of the flags; 0 if `flags` is null.
 unsigned char UnionOf(vtkUnsignedCharArray* flags)
 {
   unsigned char all = 0;
@@ -286,8 +303,8 @@ unsigned char UnionOf(vtkUnsignedCharArray* flags)
   return all;
 }
 
-/// Returns whether every hidden point has no value in some array, so that reading hides the point again, and
-/// the cells around it.
+/// Returns whether all hidden points are NaN in some array, so that the reader hides these points again, and
+/// the cells around them.
 bool HidesUndefined(vtkDataSet* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetPointGhostArray();
@@ -311,14 +328,14 @@ bool HidesUndefined(vtkDataSet* grid)
   return true;
 }
 
-/// Adds the flags as an ordinary array, and a note about this array.
-void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
+/// Adds the ghost flags of cells or points as the array FlagsName, and a message about this array to `notes`.
+void AddFlagArray(Centering center, GridPiece& piece, std::set<std::string>& notes)
 {
-  const auto isFlagArray = [center](const ArrayForm& array) {
+  const auto isFlagArray = [center](const ArrayDescription& array) {
     return array.Name == FlagsName && array.Center == center;
   };
-  if (std::none_of(form.Arrays.begin(), form.Arrays.end(), isFlagArray)) {
-    form.Arrays.push_back({FlagsName, center, 1, ElementType::UInt8, false, false, false});
+  if (std::none_of(piece.Arrays.begin(), piece.Arrays.end(), isFlagArray)) {
+    piece.Arrays.push_back({FlagsName, center, 1, ElementType::UInt8, false, false, false});
   }
   notes.insert(
       fmt::format("PatchIO containers do not support the flags that hide some {0}. These {0} become visible, "
@@ -326,11 +343,11 @@ void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
           center == Centering::Cell ? "cells" : "points", FlagsName));
 }
 
-/// Throws Error for a merged block of the reader with a layer of neighbours' cells, because the block's flags
-/// do not distinguish the layer's cells from refined cells.
-void CheckLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const PieceForm& form)
+/// Throws Error for a merged block of PatchIO's reader with a layer of neighbours' cells, because the flags
+/// of the block do not distinguish cells of the layer from refined cells.
+void CheckGhostLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const GridPiece& piece)
 {
-  const bool merged = flags && form.Level >= 0 && !meaning.OfAmr && !meaning.OfWholePatch;
+  const bool merged = flags && piece.Level >= 0 && !meaning.IsAmrBlock && !meaning.IsWholePatch;
   for (vtkIdType cell = 0; merged && cell < flags->GetNumberOfTuples(); ++cell) {
     if (flags->GetValue(cell) == vtkDataSetAttributes::DUPLICATECELL) {
       throw Error(
@@ -340,81 +357,82 @@ void CheckLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const PieceFo
   }
 }
 
-/// Sets form.Arrays to the arrays of a grid, including the flags if they must be kept as an array. Returns
-/// the boxes that become pieces.
-std::vector<Box> TakeArrays(vtkDataSet* grid, const std::vector<unsigned char>& flagsToUse,
-    const ArrayChoice& isWanted, PieceForm& form, std::set<std::string>& notes)
+/// Adds the selected arrays of a grid to piece.Arrays, and the flags if the writer must write the flags as an
+/// array. Returns the boxes of the pieces. `flagsToUse`: see PiecesOf().
+std::vector<Box> DescribeArrays(vtkDataSet* grid, const std::vector<unsigned char>& flagsToUse,
+    const ArrayChoice& isSelected, GridPiece& piece, std::set<std::string>& notes)
 {
-  const bool isAmr = form.Hides;
-  const std::vector<ArrayForm> arrays = ArraysOf(grid, isWanted, notes);
-  form.Arrays.insert(form.Arrays.end(), arrays.begin(), arrays.end());
-  if (form.Mesh.Points > 0) {
-    return {form.Cells};  // a mesh keeps its flags
+  const bool isAmr = piece.Hides;
+  const std::vector<ArrayDescription> arrays = ArraysOf(grid, isSelected, notes);
+  piece.Arrays.insert(piece.Arrays.end(), arrays.begin(), arrays.end());
+  if (piece.Mesh.Points > 0) {
+    return {piece.Cells};  // the flags of a mesh are mesh arrays
   }
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
   const unsigned char any = UnionOf(flags);
-  form.Hides = form.Hides || (any & vtkDataSetAttributes::REFINEDCELL);
+  piece.Hides = piece.Hides || (any & vtkDataSetAttributes::REFINEDCELL);
   if (HidesUndefined(grid)) {
-    for (ArrayForm& array : form.Arrays) {
+    for (ArrayDescription& array : piece.Arrays) {
       array.HidesUndefined = array.Center == Centering::Node &&
                              (array.Type == ElementType::Float32 || array.Type == ElementType::Float64);
     }
-    return {form.Cells};
+    return {piece.Cells};
   }
   if (UnionOf(grid->GetPointGhostArray()) & vtkDataSetAttributes::HIDDENPOINT) {
-    KeepFlags(Centering::Node, form, notes);
+    AddFlagArray(Centering::Node, piece, notes);
   }
-  if (form.Kind == GridKind::Curvilinear && (any & vtkDataSetAttributes::REFINEDCELL)) {
-    KeepFlags(Centering::Cell, form, notes);  // indices do not show which blocks refine others
+  if (piece.Type == GridType::Curvilinear && (any & vtkDataSetAttributes::REFINEDCELL)) {
+    AddFlagArray(Centering::Cell, piece, notes);  // indices do not show which blocks refine other blocks
   }
   const FlagMeaning meaning{NumberInFieldData(grid, "patch", -1) >= 0, isAmr};
-  CheckLayers(flags, meaning, form);
+  CheckGhostLayers(flags, meaning, piece);
   const unsigned char* const own = any ? flags->GetPointer(0) : nullptr;
-  const KeptCells kept = FindKeptCells(form.Cells, flagsToUse.empty() ? own : flagsToUse.data(), meaning);
-  if (kept.NeedsFlags) {
-    KeepFlags(Centering::Cell, form, notes);
-  } else if ((any & vtkDataSetAttributes::HIDDENCELL) && form.Level < 0) {
-    notes.insert("Skipping hidden cells; the visible cells become separate blocks.");
+  const CellsToWrite toWrite =
+      FindCellsToWrite(piece.Cells, flagsToUse.empty() ? own : flagsToUse.data(), meaning);
+  if (toWrite.NeedsFlags) {
+    AddFlagArray(Centering::Cell, piece, notes);
+  } else if ((any & vtkDataSetAttributes::HIDDENCELL) && piece.Level < 0) {
+    notes.insert("The writer skips hidden cells. The visible cells become separate blocks.");
   }
-  return kept.Boxes;
+  return toWrite.Boxes;
 }
 
-/// Returns the pieces that a grid becomes, which may be none: see FindKeptCells(). flags: used instead of the
-/// flags of the grid's cells, unless empty. Throws Error if a container cannot hold the grid. Adds a sentence
-/// to `notes` for everything that is not written.
-std::vector<PieceForm> PiecesOf(const InputGrid& input, const std::vector<unsigned char>& flags,
-    const ArrayChoice& isWanted, std::set<std::string>& notes)
+/// Returns the pieces of a grid, which consist of the cells to write, see FindCellsToWrite(). `flags`:
+/// replaces the flags of the grid's cells; empty: the flags of the grid. Throws Error if containers do not
+/// support the grid. Adds a message to `notes` about all data that are not written.
+std::vector<GridPiece> PiecesOf(const InputGrid& input, const std::vector<unsigned char>& flags,
+    const ArrayChoice& isSelected, std::set<std::string>& notes)
 {
-  PieceForm form;
-  form.Group = input.Group;
-  form.Name = input.Name;
-  form.Piece = input.Piece;
-  form.Level = input.Level;
-  form.Number = static_cast<int>(NumberInFieldData(input.Grid, "patch", -1));
-  form.Hides = input.IsAmr;
-  if (!TakeMesh(input.Grid, form)) {
-    TakeGeometry(input.Grid, form);
+  GridPiece whole;
+  whole.Group = input.Group;
+  whole.Name = input.Name;
+  whole.IndexInGroup = input.IndexInGroup;
+  whole.Level = input.Level;
+  whole.Number = static_cast<int>(NumberInFieldData(input.Grid, "patch", -1));
+  whole.Hides = input.IsAmr;
+  if (!DescribeMesh(input.Grid, whole)) {
+    DescribeGeometry(input.Grid, whole);
   }
-  NoteFieldData(input.Grid, notes);
-  const std::vector<Box> boxes = TakeArrays(input.Grid, flags, isWanted, form, notes);
-  std::vector<PieceForm> pieces;
+  AddFieldDataNotes(input.Grid, notes);
+  const std::vector<Box> boxes = DescribeArrays(input.Grid, flags, isSelected, whole, notes);
+  std::vector<GridPiece> pieces;
   for (const Box& box : boxes) {
-    PieceForm& piece = pieces.emplace_back(form);
+    GridPiece& piece = pieces.emplace_back(whole);
     piece.Cells = box;
-    piece.Number = boxes.size() == 1 ? form.Number : -1;
+    piece.Number = boxes.size() == 1 ? whole.Number : -1;
   }
   return pieces;
 }
 
-/// Adds UncoveredCell to the flags of a piece's refined cells that finer pieces do not cover. covered: 1 for
-/// each cell of the piece that finer pieces cover; empty: finer pieces cover no cell. flags: see PiecesOf().
-/// Returns whether a flag has changed.
-bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<std::uint8_t>& covered,
+/// Adds UncoveredCell to the flags of the refined cells of a piece that finer pieces do not cover. `covered`:
+/// by cell of the piece, 1 if finer pieces cover the cell; empty: finer pieces cover no cell. `flags`: see
+/// PiecesOf(). Returns whether a flag has changed.
+bool MarkUncoveredCells(vtkDataSet* grid, const GridPiece& piece, const std::vector<std::uint8_t>& covered,
     std::vector<unsigned char>& flags)
 {
   vtkUnsignedCharArray* const own = grid->GetCellGhostArray();
   const bool keepsFlags = std::any_of(piece.Arrays.begin(), piece.Arrays.end(),
-      [](const ArrayForm& array) { return array.Name == FlagsName; });
+      [](const ArrayDescription& array) { return array.Name == FlagsName; });
   if (!own || piece.Mesh.Points > 0 || keepsFlags) {
     return false;
   }
@@ -439,8 +457,9 @@ bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<s
   return changed;
 }
 
-/// Limit on the bytes of values in memory at once that are copies, because VTK stores them in another form.
-constexpr std::uint64_t MostCopiedBytes = std::uint64_t(256) << 20;
+/// The greatest number of bytes of copied values in memory at once. Values are copied if VTK stores the
+/// values in another piece.
+constexpr std::uint64_t MaxCopiedBytes = std::uint64_t(256) << 20;
 
 std::string TextOf(const std::vector<std::byte>& bytes)
 {
@@ -449,32 +468,34 @@ std::string TextOf(const std::vector<std::byte>& bytes)
 
 }  // namespace
 
-InputStep::InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isWanted) : Ranks(ranks)
+InputStep::InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isSelected) : Ranks(ranks)
 {
   RunOnAllRanks(ranks, [&] { this->Grids = InputGridsOf(data); });
   std::vector<std::vector<unsigned char>> flags(this->Grids.size());
-  do {  // a piece that loses cells covers less, so this is repeated for coarser levels
-    this->FindPieces(flags, isWanted);
-  } while (this->FindUncovered(flags));
+  do {  // a piece that loses cells covers fewer cells of coarser levels, so the loop repeats until no cell
+        // changes
+    this->CollectPieces(flags, isSelected);
+  } while (this->MarkUncovered(flags));
   const bool known = std::all_of(
-      this->Pieces.begin(), this->Pieces.end(), [](const PieceForm& piece) { return piece.Level >= 0; });
-  const std::size_t grids = GridsOf(this->Whole.Data).size();
+      this->Pieces.begin(), this->Pieces.end(), [](const GridPiece& piece) { return piece.Level >= 0; });
+  const std::size_t grids = GridsOf(this->MergedCatalog.Data).size();
   if (grids > 1 && !known) {
-    this->NotesOfAll.push_back(fmt::format(
+    this->AllNotes.push_back(fmt::format(
         "The container gets {} separate grids. Select the grids to show with the reader property Grids.",
         grids));
   }
 }
 
-/// Collective: sets Pieces, Whole and NotesOfAll from the grids of all ranks. flags: one list per grid, see
-/// PiecesOf().
-void InputStep::FindPieces(const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isWanted)
+/// Sets Pieces, MergedCatalog and AllNotes from the grids of all ranks. `flags`: one list per grid, see
+/// PiecesOf(). Collective: every rank of the communicator calls it.
+void InputStep::CollectPieces(
+    const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isSelected)
 {
-  std::vector<PieceForm> local;
+  std::vector<GridPiece> local;
   std::set<std::string> notes;
   RunOnAllRanks(this->Ranks, [&] {
     for (std::size_t i = 0; i < this->Grids.size(); ++i) {
-      for (PieceForm& piece : PiecesOf(this->Grids[i], flags[i], isWanted, notes)) {
+      for (GridPiece& piece : PiecesOf(this->Grids[i], flags[i], isSelected, notes)) {
         piece.Rank = this->Ranks.Rank();
         piece.Grid = static_cast<int>(i);
         local.push_back(std::move(piece));
@@ -482,8 +503,8 @@ void InputStep::FindPieces(const std::vector<std::vector<unsigned char>>& flags,
     }
   });
   this->Pieces.clear();
-  for (const std::string& bytes : this->Ranks.AllGather(TextOf(BytesOf(local)))) {
-    TakePieces(bytes, this->Pieces);
+  for (const std::string& bytes : this->Ranks.AllGather(TextOf(EncodePieces(local)))) {
+    DecodePieces(bytes, this->Pieces);
   }
   std::string lines;
   for (const std::string& note : notes) {
@@ -496,26 +517,27 @@ void InputStep::FindPieces(const std::vector<std::vector<unsigned char>>& flags,
       all.insert(text.substr(begin, end - begin));
     }
   }
-  this->NotesOfAll = {all.begin(), all.end()};
-  this->Whole = MakeStepCatalog(this->Pieces);
+  this->AllNotes = {all.begin(), all.end()};
+  this->MergedCatalog = MakeStepCatalog(this->Pieces);
 }
 
-/// Collective: marks refined cells that no finer piece covers, for example because a finer level was not
-/// read. Returns whether any rank has marked a cell that was not marked before.
-bool InputStep::FindUncovered(std::vector<std::vector<unsigned char>>& flags) const
+/// Marks the refined cells that no finer piece covers, for example because a finer level was not read.
+/// `flags`: see CollectPieces(). Returns whether any rank has marked a new cell. Collective: every rank of
+/// the communicator calls it.
+bool InputStep::MarkUncovered(std::vector<std::vector<unsigned char>>& flags) const
 {
-  const Catalog& data = this->Whole.Data;
-  const auto hides = [](const PieceForm& piece) { return piece.Hides; };
-  if (!data.HasPlacedBoxes() || std::none_of(this->Pieces.begin(), this->Pieces.end(), hides)) {
+  const Catalog& data = this->MergedCatalog.Data;
+  const auto hides = [](const GridPiece& piece) { return piece.Hides; };
+  if (!data.KnowsPositions() || std::none_of(this->Pieces.begin(), this->Pieces.end(), hides)) {
     return false;
   }
   bool found = false;
   RunOnAllRanks(this->Ranks, [&] {
     const Nesting nesting(data, std::vector<bool>(data.Patches.size(), true));
     for (int patch = 0; patch < static_cast<int>(data.Patches.size()); ++patch) {
-      const PieceForm& piece = this->Pieces[this->Whole.PieceOf[patch]];
+      const GridPiece& piece = this->Pieces[this->MergedCatalog.PieceOf[patch]];
       if (piece.Rank == this->Ranks.Rank() && piece.Hides) {
-        const bool marked = MarkUncovered(
+        const bool marked = MarkUncoveredCells(
             this->Grids[piece.Grid].Grid, piece, nesting.CoveredCells(patch), flags[piece.Grid]);
         found = found || marked;
       }
@@ -527,10 +549,10 @@ bool InputStep::FindUncovered(std::vector<std::vector<unsigned char>>& flags) co
 void InputStep::WriteTo(
     output::ChannelOutput& to, std::size_t channel, container::CompressionChoice compression)
 {
-  container::StepToWrite toWrite{this->Whole.Data, this->Whole.Types, {}};
+  container::StepToWrite toWrite{this->MergedCatalog.Data, this->MergedCatalog.Types, {}};
   container::HeldValues sample;
   if (compression == container::CompressionChoice::Auto) {
-    RunOnAllRanks(this->Ranks, [&] { sample = this->BatchFrom(0, MostCopiedBytes, false); });
+    RunOnAllRanks(this->Ranks, [&] { sample = this->MakeBatch(0, MaxCopiedBytes, false); });
   }
   toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, sample.Arrays);
   to.Write(channel, std::move(toWrite), this->LocalBytes(), [this, &sample](output::ValueForm form) {
@@ -538,48 +560,49 @@ void InputStep::WriteTo(
     const bool inBatches = form == output::ValueForm::Batches;
     if (!inBatches || !first.Holder) {
       first = {};  // before the values are copied
-      first = this->BatchFrom(
-          0, inBatches ? MostCopiedBytes : ~std::uint64_t(0), form == output::ValueForm::Copies);
+      first = this->MakeBatch(
+          0, inBatches ? MaxCopiedBytes : ~std::uint64_t(0), form == output::ValueForm::Copies);
     }
     return first;
   });
 }
 
+/// Returns the number of bytes of the values of this rank.
 std::uint64_t InputStep::LocalBytes() const
 {
-  const Catalog& data = this->Whole.Data;
+  const Catalog& data = this->MergedCatalog.Data;
   std::uint64_t bytes = 0;
   for (int patch = 0; patch < static_cast<int>(data.Patches.size()); ++patch) {
-    const bool isLocal = this->Pieces[this->Whole.PieceOf[patch]].Rank == this->Ranks.Rank();
+    const bool isLocal = this->Pieces[this->MergedCatalog.PieceOf[patch]].Rank == this->Ranks.Rank();
     for (int v = 0; v < static_cast<int>(data.Variables.size()) && isLocal; ++v) {
       bytes += data.PresenceOf(v, patch) == Presence::Stored
-                   ? container::ValuesOf(data, v, patch) * SizeOf(this->Whole.Types[v])
+                   ? container::ValuesOf(data, v, patch) * SizeOf(this->MergedCatalog.Types[v])
                    : 0;
     }
   }
   return bytes;
 }
 
-/// Returns the values of this rank's patches from patch `begin` on, up to the patch that makes the copied
-/// values exceed `most` bytes, and a function that returns the next ones.
-container::HeldValues InputStep::BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const
+/// Returns the values of this rank's patches from the patch `firstPatch` on, until the copied values reach
+/// `maxBytes` bytes, and a function that returns the next batch. `copies`: see ValuesToWrite.
+container::HeldValues InputStep::MakeBatch(std::size_t firstPatch, std::uint64_t maxBytes, bool copies) const
 {
-  const Catalog& data = this->Whole.Data;
+  const Catalog& data = this->MergedCatalog.Data;
   container::HeldValues batch;
   const auto held = std::make_shared<std::deque<ValuesToWrite>>();
   batch.Holder = held;
-  std::size_t patch = begin;
-  for (std::uint64_t copied = 0; patch < data.Patches.size() && copied < most; ++patch) {
-    const PieceForm& piece = this->Pieces[this->Whole.PieceOf[patch]];
+  std::size_t patch = firstPatch;
+  for (std::uint64_t copied = 0; patch < data.Patches.size() && copied < maxBytes; ++patch) {
+    const GridPiece& piece = this->Pieces[this->MergedCatalog.PieceOf[patch]];
     if (piece.Rank != this->Ranks.Rank()) {
       continue;
     }
-    for (const ArrayForm& array : piece.Arrays) {
-      const int v = this->Whole.VariableOf.at(KeyOf(array));
+    for (const ArrayDescription& array : piece.Arrays) {
+      const int v = this->MergedCatalog.VariableOf.at(KeyOf(array));
       if (data.PresenceOf(v, static_cast<int>(patch)) == Presence::Stored) {
         const bool cells = array.Center == Centering::Cell;
         const ValuesToWrite& one =
-            held->emplace_back(ArrayOf(this->Grids[piece.Grid].Grid, array), this->Whole.Types[v],
+            held->emplace_back(ArrayOf(this->Grids[piece.Grid].Grid, array), this->MergedCatalog.Types[v],
                 data.Variables[v].Components, cells ? piece.Whole : NodesOf(piece, piece.Whole),
                 cells ? piece.Cells : NodesOf(piece, piece.Cells), copies);
         batch.Arrays.push_back({static_cast<int>(patch), v, one.Data()});
@@ -588,7 +611,7 @@ container::HeldValues InputStep::BatchFrom(std::size_t begin, std::uint64_t most
     }
   }
   if (patch < data.Patches.size()) {
-    batch.Next = [this, patch, most, copies] { return this->BatchFrom(patch, most, copies); };
+    batch.Next = [this, patch, maxBytes, copies] { return this->MakeBatch(patch, maxBytes, copies); };
   }
   return batch;
 }

@@ -1,4 +1,4 @@
-// One time step of VTK data, which all ranks write together.
+// A time step of VTK data, which all ranks write together.
 #ifndef InputStep_h
 #define InputStep_h
 
@@ -15,33 +15,38 @@
 
 namespace patchio {
 
+/// A time step of VTK data, which all ranks write together to a container or to another target of an output
+/// channel.
 class InputStep
 {
 public:
-  /// Collective: describes the data of all ranks, without writing them. data: this rank's part; may be null.
-  /// Throws Error, the same on all ranks, if a container cannot hold the data.
-  InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isWanted);
+  /// Describes the data of all ranks. `data`: data of this rank, which must outlive this object; may be null.
+  /// Throws Error, the same on all ranks, if containers do not support the data. Collective: every rank of
+  /// the communicator calls it.
+  InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isSelected);
 
-  /// Returns the catalog of the step. The caller must set its Time, Step and Date before WriteTo().
-  Catalog& Data() { return this->Whole.Data; }
-  /// Returns one sentence for each kind of data that is not written; the same on all ranks.
-  const std::vector<std::string>& Notes() const { return this->NotesOfAll; }
+  /// Returns the catalog of the step. The caller must set Catalog::Time, Catalog::Step and Catalog::Date
+  /// before WriteTo().
+  Catalog& Data() { return this->MergedCatalog.Data; }
+  /// Returns messages for the user, mostly about data that are not written; the same on all ranks.
+  const std::vector<std::string>& Notes() const { return this->AllNotes; }
 
-  /// Collective: gives the step to an output channel, which may write it later. The caller may change the
-  /// data after the call. Throws Error on all ranks.
+  /// Writes the step to the channel with the index `channel` of `to`, which may write the values in the
+  /// background. The caller may change the data after the call. Throws Error on all ranks. Collective: every
+  /// rank of the communicator calls it.
   void WriteTo(output::ChannelOutput& to, std::size_t channel, container::CompressionChoice compression);
 
 private:
-  void FindPieces(const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isWanted);
-  bool FindUncovered(std::vector<std::vector<unsigned char>>& flags) const;
-  container::HeldValues BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const;
+  void CollectPieces(const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isSelected);
+  bool MarkUncovered(std::vector<std::vector<unsigned char>>& flags) const;
+  container::HeldValues MakeBatch(std::size_t firstPatch, std::uint64_t maxBytes, bool copies) const;
   std::uint64_t LocalBytes() const;
 
   Communicator& Ranks;
-  std::vector<InputGrid> Grids;   ///< grids of this rank
-  std::vector<PieceForm> Pieces;  ///< pieces of all ranks
-  StepCatalog Whole;
-  std::vector<std::string> NotesOfAll;
+  std::vector<InputGrid> Grids;   ///< the grids of this rank
+  std::vector<GridPiece> Pieces;  ///< the pieces of the grids of all ranks
+  StepCatalog MergedCatalog;
+  std::vector<std::string> AllNotes;
 };
 
 }  // namespace patchio

@@ -22,23 +22,23 @@ namespace patchio {
 
 namespace {
 
-/// Returns the members that are plain values, which are all members except axes and arrays.
-template <typename Form>
-auto PlainMembers(Form& piece)
+/// Returns references to all members of a piece except the axes and the arrays.
+template <typename Piece>
+auto PlainMembers(Piece& piece)
 {
-  return std::tie(piece.Rank, piece.Grid, piece.Kind, piece.Group, piece.Name, piece.Piece, piece.Level,
-      piece.Number, piece.Hides, piece.FlatAxes, piece.Cells, piece.Whole, piece.Origin, piece.Spacing,
-      piece.IsPlane, piece.Mesh);
+  return std::tie(piece.Rank, piece.Grid, piece.Type, piece.Group, piece.Name, piece.IndexInGroup,
+      piece.Level, piece.Number, piece.Hides, piece.FlatAxes, piece.Cells, piece.Whole, piece.Origin,
+      piece.Spacing, piece.IsPlane, piece.Mesh);
 }
 
-template <typename Form>
-auto MembersOfAxis(Form& axis)
+template <typename AxisType>
+auto MembersOfAxis(AxisType& axis)
 {
   return std::tie(axis.First, axis.Positions, axis.Labels);
 }
 
-template <typename Form>
-auto MembersOfArray(Form& array)
+template <typename Array>
+auto MembersOfArray(Array& array)
 {
   return std::tie(array.Name, array.Center, array.Components, array.Type, array.HidesUndefined, array.IsBlank,
       array.Positions, array.Role, array.CellList);
@@ -46,7 +46,7 @@ auto MembersOfArray(Form& array)
 
 }  // namespace
 
-Box NodesOf(const PieceForm& piece, const Box& cells)
+Box NodesOf(const GridPiece& piece, const Box& cells)
 {
   Box nodes = cells;
   for (int axis = 0; axis < 3; ++axis) {
@@ -55,28 +55,28 @@ Box NodesOf(const PieceForm& piece, const Box& cells)
   return nodes;
 }
 
-std::vector<std::byte> BytesOf(const std::vector<PieceForm>& pieces)
+std::vector<std::byte> EncodePieces(const std::vector<GridPiece>& pieces)
 {
   ByteWriter writer;
-  writer.Put<std::uint64_t>(pieces.size());
-  for (const PieceForm& piece : pieces) {
-    writer.Put(PlainMembers(piece));
+  writer.Append<std::uint64_t>(pieces.size());
+  for (const GridPiece& piece : pieces) {
+    writer.Append(PlainMembers(piece));
     for (const Axis& axis : piece.Axes) {
-      writer.Put(MembersOfAxis(axis));
+      writer.Append(MembersOfAxis(axis));
     }
-    writer.Put<std::uint64_t>(piece.Arrays.size());
-    for (const ArrayForm& array : piece.Arrays) {
-      writer.Put(MembersOfArray(array));
+    writer.Append<std::uint64_t>(piece.Arrays.size());
+    for (const ArrayDescription& array : piece.Arrays) {
+      writer.Append(MembersOfArray(array));
     }
   }
-  return writer.Take();
+  return writer.Release();
 }
 
-void TakePieces(const std::string& bytes, std::vector<PieceForm>& pieces)
+void DecodePieces(const std::string& bytes, std::vector<GridPiece>& pieces)
 {
   ByteReader reader(bytes);
-  for (auto left = reader.Get<std::uint64_t>(); left > 0; --left) {
-    PieceForm& piece = pieces.emplace_back();
+  for (auto count = reader.Get<std::uint64_t>(); count > 0; --count) {
+    GridPiece& piece = pieces.emplace_back();
     reader.Get(PlainMembers(piece));
     for (Axis& axis : piece.Axes) {
       reader.Get(MembersOfAxis(axis));
@@ -89,62 +89,64 @@ void TakePieces(const std::string& bytes, std::vector<PieceForm>& pieces)
 
 namespace {
 
-class Walk
+/// Collects the grids in a tree of data.
+class TreeWalker
 {
 public:
+  /// Adds the grids in `data`. `group`, `name`: see InputGrid.
   void Visit(vtkDataObject* data, const std::vector<int>& group, const std::string& name);
 
-  std::vector<InputGrid> Found;
+  std::vector<InputGrid> Grids;
 
 private:
-  void AddGrid(vtkDataObject* data, InputGrid where);
-  void VisitLevels(vtkUniformGridAMR* levels, const InputGrid& where);
-  void VisitPieces(vtkPartitionedDataSet* pieces, const InputGrid& where);
+  void AddGrid(vtkDataObject* data, InputGrid parent);
+  void VisitLevels(vtkUniformGridAMR* levels, const InputGrid& parent);
+  void VisitPieces(vtkPartitionedDataSet* pieces, const InputGrid& parent);
   template <typename Tree>
-  void VisitBlocks(Tree* tree, unsigned int count, const InputGrid& where);
+  void VisitBlocks(Tree* tree, unsigned int count, const InputGrid& parent);
 };
 
-void Walk::Visit(vtkDataObject* data, const std::vector<int>& group, const std::string& name)
+void TreeWalker::Visit(vtkDataObject* data, const std::vector<int>& group, const std::string& name)
 {
-  InputGrid where;
-  where.Group = group;
-  where.Name = name;
-  where.Level = LevelInName(name);
+  InputGrid parent;
+  parent.Group = group;
+  parent.Name = name;
+  parent.Level = LevelInName(name);
   if (auto* levels = vtkUniformGridAMR::SafeDownCast(data)) {
-    this->VisitLevels(levels, where);
+    this->VisitLevels(levels, parent);
   } else if (auto* pieces = vtkPartitionedDataSet::SafeDownCast(data)) {
-    this->VisitPieces(pieces, where);
+    this->VisitPieces(pieces, parent);
   } else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(data)) {
-    this->VisitBlocks(blocks, blocks->GetNumberOfBlocks(), where);
+    this->VisitBlocks(blocks, blocks->GetNumberOfBlocks(), parent);
   } else if (auto* sets = vtkPartitionedDataSetCollection::SafeDownCast(data)) {
-    this->VisitBlocks(sets, sets->GetNumberOfPartitionedDataSets(), where);
+    this->VisitBlocks(sets, sets->GetNumberOfPartitionedDataSets(), parent);
   } else if (data) {
-    this->AddGrid(data, where);
+    this->AddGrid(data, parent);
   }
 }
 
-void Walk::AddGrid(vtkDataObject* data, InputGrid where)
+void TreeWalker::AddGrid(vtkDataObject* data, InputGrid parent)
 {
-  where.Grid = vtkDataSet::SafeDownCast(data);
-  if (data && !where.Grid) {
+  parent.Grid = vtkDataSet::SafeDownCast(data);
+  if (data && !parent.Grid) {
     throw Error(std::string("The data have a ") + data->GetClassName() +
                 ", which PatchIO containers do not support. Extract it (Extract Block) and save it in "
                 "another format.");
   }
-  if (!where.Grid || where.Grid->GetNumberOfPoints() == 0) {
+  if (!parent.Grid || parent.Grid->GetNumberOfPoints() == 0) {
     return;
   }
-  where.Level =
-      where.IsAmr ? where.Level : static_cast<int>(NumberInFieldData(where.Grid, "level", where.Level));
-  this->Found.push_back(std::move(where));
+  parent.Level =
+      parent.IsAmr ? parent.Level : static_cast<int>(NumberInFieldData(parent.Grid, "level", parent.Level));
+  this->Grids.push_back(std::move(parent));
 }
 
-void Walk::VisitLevels(vtkUniformGridAMR* levels, const InputGrid& where)
+void TreeWalker::VisitLevels(vtkUniformGridAMR* levels, const InputGrid& parent)
 {
   for (unsigned int level = 0; level < levels->GetNumberOfLevels(); ++level) {
-    for (unsigned int i = 0; i < BlocksOnLevel(levels, level); ++i) {
-      InputGrid grid = where;
-      grid.Piece = static_cast<int>(i);
+    for (unsigned int i = 0; i < BlockCountOnLevel(levels, level); ++i) {
+      InputGrid grid = parent;
+      grid.IndexInGroup = static_cast<int>(i);
       grid.Level = static_cast<int>(level);
       grid.IsAmr = true;
       this->AddGrid(BlockOnLevel(levels, level, i), grid);
@@ -152,11 +154,11 @@ void Walk::VisitLevels(vtkUniformGridAMR* levels, const InputGrid& where)
   }
 }
 
-void Walk::VisitPieces(vtkPartitionedDataSet* pieces, const InputGrid& where)
+void TreeWalker::VisitPieces(vtkPartitionedDataSet* pieces, const InputGrid& parent)
 {
   for (unsigned int i = 0; i < pieces->GetNumberOfPartitions(); ++i) {
-    InputGrid grid = where;
-    grid.Piece = static_cast<int>(i);
+    InputGrid grid = parent;
+    grid.IndexInGroup = static_cast<int>(i);
     this->AddGrid(pieces->GetPartitionAsDataObject(i), grid);
   }
 }
@@ -172,15 +174,15 @@ vtkDataObject* BlockOf(vtkPartitionedDataSetCollection* sets, unsigned int i)
 }
 
 template <typename Tree>
-void Walk::VisitBlocks(Tree* tree, unsigned int count, const InputGrid& where)
+void TreeWalker::VisitBlocks(Tree* tree, unsigned int count, const InputGrid& parent)
 {
   for (unsigned int i = 0; i < count; ++i) {
     const char* name =
         tree->HasMetaData(i) ? tree->GetMetaData(i)->Get(vtkCompositeDataSet::NAME()) : nullptr;
-    std::vector<int> group = where.Group;
+    std::vector<int> group = parent.Group;
     group.push_back(static_cast<int>(i));
-    const bool both = name && *name && !where.Name.empty();
-    this->Visit(BlockOf(tree, i), group, where.Name + (both ? "/" : "") + (name ? name : ""));
+    const bool both = name && *name && !parent.Name.empty();
+    this->Visit(BlockOf(tree, i), group, parent.Name + (both ? "/" : "") + (name ? name : ""));
   }
 }
 
@@ -188,9 +190,9 @@ void Walk::VisitBlocks(Tree* tree, unsigned int count, const InputGrid& where)
 
 std::vector<InputGrid> InputGridsOf(vtkDataObject* data)
 {
-  Walk walk;
-  walk.Visit(data, {}, "");
-  return std::move(walk.Found);
+  TreeWalker walker;
+  walker.Visit(data, {}, "");
+  return std::move(walker.Grids);
 }
 
 int LevelInName(const std::string& name)
@@ -205,10 +207,10 @@ int LevelInName(const std::string& name)
   return level;
 }
 
-double NumberInFieldData(vtkDataObject* data, const char* name, double otherwise)
+double NumberInFieldData(vtkDataObject* data, const char* name, double defaultValue)
 {
   vtkDataArray* const array = data->GetFieldData() ? data->GetFieldData()->GetArray(name) : nullptr;
-  return array && array->GetNumberOfValues() == 1 ? array->GetTuple1(0) : otherwise;
+  return array && array->GetNumberOfValues() == 1 ? array->GetTuple1(0) : defaultValue;
 }
 
 }  // namespace patchio

@@ -1,4 +1,4 @@
-// The tree of the input to be written, and the descriptions of its pieces.
+// The grids in the tree of the writer's input, and the descriptions of their pieces.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -15,94 +15,98 @@
 
 namespace patchio {
 
-/// Describes an array that some pieces have.
-struct ArrayForm
+/// Describes an array of a piece.
+struct ArrayDescription
 {
   std::string Name;
   Centering Center = Centering::Cell;
   int Components = 1;
   ElementType Type = ElementType::Float64;
-  bool HidesUndefined = false;  ///< NaN means "no value"; see Variable::UndefinedFrom
-  /// All values are NaN, as in arrays that the reader adds to blocks without the variable. The writer skips
-  /// such an array if other pieces have values.
+  bool HidesUndefined = false;  ///< true: NaN is "no value", see Variable::UndefinedFrom
+  /// True: all values are NaN, as in arrays that the reader adds to blocks without the variable. The writer
+  /// skips this array if other pieces have values.
   bool IsBlank = false;
-  bool Positions = false;  ///< node positions of a curvilinear grid
+  bool Positions = false;  ///< true: the array has the node positions of a curvilinear grid
   MeshRole Role = MeshRole::Values;
   int CellList = 0;  ///< see Variable::CellList
 };
 
-/// Describes a grid of the input, or a box cut out of a grid, which becomes a patch.
-struct PieceForm
+/// Describes a grid of the input, or a box of a grid. Each piece becomes a patch.
+struct GridPiece
 {
-  int Rank = 0;
-  int Grid = 0;  ///< index into the rank's grids
-  GridKind Kind = GridKind::Uniform;
-  std::vector<int> Group;  ///< see InputGrid
-  std::string Name;
-  int Piece = 0;
-  int Level = -1;                             ///< -1: unknown
-  int Number = -1;                            ///< number of the patch within its level; -1: unknown
-  bool Hides = false;                         ///< finer levels hide the cells that they cover
-  std::uint64_t FlatAxes = 0;                 ///< see Level
-  Box Cells;                                  ///< cells of the piece, in the grid's own indices
-  Box Whole;                                  ///< cells of the whole grid
-  Double3 Origin{0, 0, 0}, Spacing{1, 1, 1};  ///< uniform grids: Origin is the position of index (0,0,0)
-  std::array<Axis, 3> Axes;                   ///< rectilinear grids: axes of the whole grid
-  bool IsPlane = false;                       ///< curvilinear grids: all nodes have the third coordinate 0
-  MeshSize Mesh;                              ///< sizes of a mesh
-  std::vector<ArrayForm> Arrays;
+  int Rank = 0;  ///< rank that has the grid
+  int Grid = 0;  ///< index of the grid in the rank's grids
+  GridType Type = GridType::Uniform;
+  std::vector<int> Group;      ///< see InputGrid
+  std::string Name;            ///< see InputGrid
+  int IndexInGroup = 0;        ///< see InputGrid
+  int Level = -1;              ///< -1: unknown
+  int Number = -1;             ///< number of the patch in its level; -1: unknown
+  bool Hides = false;          ///< true: finer levels hide the cells that they cover
+  std::uint64_t FlatAxes = 0;  ///< see Level
+  Box Cells;                   ///< cells of the piece, in the indices of the grid
+  Box Whole;                   ///< cells of the whole grid
+  /// Uniform grids: Origin is the position of the node with the indices (0, 0, 0).
+  Double3 Origin{0, 0, 0}, Spacing{1, 1, 1};
+  std::array<Axis, 3> Axes;  ///< rectilinear grids: axes of the whole grid
+  bool IsPlane = false;      ///< curvilinear grids: true if the third coordinate of all nodes is 0
+  MeshSize Mesh;             ///< meshes: sizes of the piece
+  std::vector<ArrayDescription> Arrays;
 };
 
-/// Returns the nodes of these cells of the piece's grid.
-Box NodesOf(const PieceForm& piece, const Box& cells);
+/// Returns the box of the nodes of the cells in the box `cells` of a piece's grid.
+Box NodesOf(const GridPiece& piece, const Box& cells);
 
-/// Returns the pieces as bytes, for other ranks.
-std::vector<std::byte> BytesOf(const std::vector<PieceForm>& pieces);
-/// Appends the pieces that BytesOf() has turned into bytes.
-void TakePieces(const std::string& bytes, std::vector<PieceForm>& pieces);
+/// Encodes pieces as bytes, which ranks can exchange.
+std::vector<std::byte> EncodePieces(const std::vector<GridPiece>& pieces);
+/// Decodes the result of EncodePieces(), and appends the pieces to `pieces`.
+void DecodePieces(const std::string& bytes, std::vector<GridPiece>& pieces);
 
-/// The key of a variable. Arrays of several pieces with the same key are one variable.
+/// The key of a variable. Arrays of several pieces with the same key form one variable.
 using ArrayKey = std::pair<std::string, Centering>;
-inline ArrayKey KeyOf(const ArrayForm& array)
+inline ArrayKey KeyOf(const ArrayDescription& array)
 {
   return {array.Name + (array.Positions || array.Role != MeshRole::Values ? "\n" : ""), array.Center};
 }
 
+/// The catalog of a step, and the relation between the catalog and the pieces.
 struct StepCatalog
 {
   Catalog Data;
-  std::vector<ElementType> Types;  ///< types of the variables
-  std::vector<int> PieceOf;        ///< by patch: index into the pieces
+  std::vector<ElementType> Types;  ///< by variable: type of the values
+  std::vector<int> PieceOf;        ///< by patch: index of the piece
   std::map<ArrayKey, int> VariableOf;
 };
 
-/// Returns the catalog of all pieces. Levels are those of an AMR data set or of PatchIO's reader. Otherwise
-/// blocks of one cell size are a level, if flags say that finer blocks hide coarser ones, if blocks do not
-/// overlap, or if there are many blocks. In all other cases each block of the tree is a separate level.
-/// Uniform blocks get indices on one common lattice; node positions do not change.
+/// Returns the catalog of all pieces. If all pieces have a level (of AMR data or of the output of PatchIO's
+/// reader), the catalog has these levels. Otherwise, blocks of the same cell size form a level if flags show
+/// that finer blocks hide coarser blocks, if blocks do not overlap, or if the data have many blocks. In all
+/// other cases, each block of the tree is a separate level. Uniform blocks get indices on a common lattice;
+/// node positions do not change.
 ///
-/// Throws Error if the pieces do not fit into one catalog.
-StepCatalog MakeStepCatalog(const std::vector<PieceForm>& pieces);
+/// Throws Error if a catalog cannot represent the pieces.
+StepCatalog MakeStepCatalog(const std::vector<GridPiece>& pieces);
 
-/// A grid of this rank, and its position in the tree.
+/// A grid of this rank, and the position of the grid in the tree.
 struct InputGrid
 {
-  /// The indices on the path from the root to the block that the grid belongs to; the same on all ranks.
+  /// The indices on the path from the root of the tree to the block of the grid; the same on all ranks.
   std::vector<int> Group;
-  std::string Name;    ///< names on the path to that block, joined by '/'; may be empty
-  int Piece = 0;       ///< number of the grid in its group
-  int Level = -1;      ///< from an AMR data set, the field data or the name; -1: unknown
-  bool IsAmr = false;  ///< finer levels hide the cells that they cover
+  std::string Name;      ///< names on the path to the block, joined by '/'; may be empty
+  int IndexInGroup = 0;  ///< index of the grid in the block
+  int Level = -1;        ///< level from AMR data, from the field data or from the name; -1: unknown
+  bool IsAmr = false;    ///< true: finer levels hide the cells that they cover
   vtkDataSet* Grid = nullptr;
 };
 
-/// Returns the grids with points. Throws Error if the data contain anything but grids.
+/// Returns the grids in `data` that have points. Throws Error if `data` contains other data than grids.
 std::vector<InputGrid> InputGridsOf(vtkDataObject* data);
 
 /// Returns the number in a name like "level 17"; -1 for other names.
 int LevelInName(const std::string& name);
 
-/// Returns the value of an array with one number in the field data; `otherwise` if there is no such array.
-double NumberInFieldData(vtkDataObject* data, const char* name, double otherwise);
+/// Returns the value of the array `name` in the field data if the array has one number, otherwise
+/// `defaultValue`.
+double NumberInFieldData(vtkDataObject* data, const char* name, double defaultValue);
 
 }  // namespace patchio

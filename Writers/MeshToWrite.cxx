@@ -21,6 +21,7 @@
 namespace patchio {
 namespace {
 
+/// Returns a list of cells of a mesh. Unstructured grids have only the list 0.
 vtkCellArray* ListOf(vtkDataSet* grid, int list)
 {
   if (auto* unstructured = vtkUnstructuredGrid::SafeDownCast(grid)) {
@@ -32,29 +33,31 @@ vtkCellArray* ListOf(vtkDataSet* grid, int list)
   return lists[list];
 }
 
-void AddMeshArray(vtkDataSet* grid, ArrayForm form, PieceForm& piece)
+/// Adds the description of a mesh array to a piece, with the components and the type of the array. Does
+/// nothing if the grid has no such array.
+void AddMeshArray(vtkDataSet* grid, ArrayDescription description, GridPiece& piece)
 {
-  vtkDataArray* const array = MeshArrayOf(grid, form);
+  vtkDataArray* const array = MeshArrayOf(grid, description);
   if (array && array->GetNumberOfTuples() > 0) {
-    form.Components = array->GetNumberOfComponents();
-    form.Type = ElementTypeOf(array).value_or(ElementType::Int64);
-    piece.Arrays.push_back(form);
+    description.Components = array->GetNumberOfComponents();
+    description.Type = ElementTypeOf(array).value_or(ElementType::Int64);
+    piece.Arrays.push_back(description);
   }
 }
 
-ArrayForm FormOf(const std::string& name, Centering center, MeshRole role, int list = 0)
+ArrayDescription DescribeMeshArray(const std::string& name, Centering center, MeshRole role, int list = 0)
 {
-  ArrayForm form;
-  form.Name = name;
-  form.Center = center;
-  form.Role = role;
-  form.CellList = list;
-  return form;
+  ArrayDescription description;
+  description.Name = name;
+  description.Center = center;
+  description.Role = role;
+  description.CellList = list;
+  return description;
 }
 
 }  // namespace
 
-bool TakeMesh(vtkDataSet* grid, PieceForm& form)
+bool DescribeMesh(vtkDataSet* grid, GridPiece& piece)
 {
   auto* const unstructured = vtkUnstructuredGrid::SafeDownCast(grid);
   if (!unstructured && !vtkPolyData::SafeDownCast(grid)) {
@@ -64,47 +67,49 @@ bool TakeMesh(vtkDataSet* grid, PieceForm& form)
     throw Error(
         "The data have polyhedra, which PatchIO containers do not support. Apply Tetrahedralize first.");
   }
-  form.Kind = unstructured ? GridKind::Unstructured : GridKind::Polygonal;
-  form.Mesh.Points = grid->GetNumberOfPoints();
-  form.Cells.Lower = form.Cells.Upper = {0, 0, 0};
-  form.Cells.Upper[0] = static_cast<int>(std::max<vtkIdType>(grid->GetNumberOfCells(), 1)) - 1;
-  form.Whole = form.Cells;
-  AddMeshArray(grid, FormOf("Points", Centering::Node, MeshRole::Points), form);
+  piece.Type = unstructured ? GridType::Unstructured : GridType::Polygonal;
+  piece.Mesh.Points = grid->GetNumberOfPoints();
+  piece.Cells.Lower = piece.Cells.Upper = {0, 0, 0};
+  piece.Cells.Upper[0] = static_cast<int>(std::max<vtkIdType>(grid->GetNumberOfCells(), 1)) - 1;
+  piece.Whole = piece.Cells;
+  AddMeshArray(grid, DescribeMeshArray("Points", Centering::Node, MeshRole::Points), piece);
   for (int list = 0; list < (unstructured ? 1 : MeshSize::MostLists); ++list) {
     vtkCellArray* const cells = ListOf(grid, list);
     if (cells && cells->GetNumberOfCells() > 0) {
-      form.Mesh.Cells[list] = cells->GetNumberOfCells();
-      form.Mesh.Connectivity[list] = cells->GetNumberOfConnectivityIds();
+      piece.Mesh.Cells[list] = cells->GetNumberOfCells();
+      piece.Mesh.Connectivity[list] = cells->GetNumberOfConnectivityIds();
       const std::string number = unstructured ? "" : fmt::format(" {}", list);
+      AddMeshArray(grid,
+          DescribeMeshArray("Connectivity" + number, Centering::Cell, MeshRole::Connectivity, list), piece);
       AddMeshArray(
-          grid, FormOf("Connectivity" + number, Centering::Cell, MeshRole::Connectivity, list), form);
-      AddMeshArray(grid, FormOf("Offsets" + number, Centering::Cell, MeshRole::Offsets, list), form);
+          grid, DescribeMeshArray("Offsets" + number, Centering::Cell, MeshRole::Offsets, list), piece);
     }
   }
   if (unstructured) {
-    AddMeshArray(grid, FormOf("Types", Centering::Cell, MeshRole::Types), form);
+    AddMeshArray(grid, DescribeMeshArray("Types", Centering::Cell, MeshRole::Types), piece);
   }
   for (const Centering center : {Centering::Cell, Centering::Node}) {
-    AddMeshArray(grid, FormOf(vtkDataSetAttributes::GhostArrayName(), center, MeshRole::Flags), form);
+    AddMeshArray(
+        grid, DescribeMeshArray(vtkDataSetAttributes::GhostArrayName(), center, MeshRole::Flags), piece);
   }
   return true;
 }
 
-vtkDataArray* MeshArrayOf(vtkDataSet* grid, const ArrayForm& form)
+vtkDataArray* MeshArrayOf(vtkDataSet* grid, const ArrayDescription& description)
 {
-  switch (form.Role) {
+  switch (description.Role) {
     case MeshRole::Points:
       return vtkPointSet::SafeDownCast(grid)->GetPoints()->GetData();
     case MeshRole::Connectivity:
-      return ListOf(grid, form.CellList)->GetConnectivityArray();
+      return ListOf(grid, description.CellList)->GetConnectivityArray();
     case MeshRole::Offsets:
-      return ListOf(grid, form.CellList)->GetOffsetsArray();
+      return ListOf(grid, description.CellList)->GetOffsetsArray();
     case MeshRole::Types:
       return CellTypesOf(vtkUnstructuredGrid::SafeDownCast(grid));
     default:
       break;
   }
-  vtkDataSetAttributes* const attributes = form.Center == Centering::Cell
+  vtkDataSetAttributes* const attributes = description.Center == Centering::Cell
                                                ? static_cast<vtkDataSetAttributes*>(grid->GetCellData())
                                                : grid->GetPointData();
   return attributes->GetArray(vtkDataSetAttributes::GhostArrayName());

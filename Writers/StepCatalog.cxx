@@ -21,23 +21,27 @@
 namespace patchio {
 namespace {
 
+/// A level of the catalog, and the pieces of the level.
 struct LevelOfPieces
 {
   LevelRole Role = LevelRole::Refinement;
-  Int3 Ratio{1, 1, 1};
-  std::string Name;          ///< name that all pieces of the level have; empty if the names differ
-  std::vector<int> Members;  ///< indices into the pieces; all of one cell size, and flat along the same axes
+  Int3 Ratio{1, 1, 1};  ///< see Level
+  std::string Name;     ///< common name of all pieces of the level; empty if the names differ
+  /// Indices of the pieces, which have the same cell size and are flat along the same axes.
+  std::vector<int> Members;
 };
 
-/// Greatest number of blocks that become levels; if there are more, each becomes a patch.
-constexpr std::size_t MostGroups = 64;
+/// The greatest number of blocks that may become separate levels.
+constexpr std::size_t MaxGroups = 64;
 
-bool SameSpacing(const PieceForm& a, const PieceForm& b)
+/// Returns whether two pieces can belong to the same level: the cells have the same size and are flat along
+/// the same axes.
+bool HaveSameSpacing(const GridPiece& a, const GridPiece& b)
 {
   if (a.FlatAxes != b.FlatAxes) {
     return false;
   }
-  for (int axis = 0; axis < 3 && a.Kind == GridKind::Uniform; ++axis) {
+  for (int axis = 0; axis < 3 && a.Type == GridType::Uniform; ++axis) {
     if (std::abs(a.Spacing[axis] - b.Spacing[axis]) > 1e-6 * a.Spacing[axis]) {
       return false;
     }
@@ -45,7 +49,8 @@ bool SameSpacing(const PieceForm& a, const PieceForm& b)
   return true;
 }
 
-double VolumeOf(const PieceForm& piece)
+/// Returns the volume of a cell of a piece; flat axes count as 1.
+double VolumeOf(const GridPiece& piece)
 {
   double volume = 1;
   for (int axis = 0; axis < 3; ++axis) {
@@ -54,24 +59,24 @@ double VolumeOf(const PieceForm& piece)
   return volume;
 }
 
-/// The criterion that separates levels, in addition to the cell size.
-enum class LevelsBy
+/// The criterion that separates levels, in addition to HaveSameSpacing().
+enum class LevelCriterion
 {
-  Number,
-  Spacing,
-  Group
+  Number,   ///< GridPiece::Level
+  Spacing,  ///< the cell size alone
+  Group     ///< GridPiece::Group
 };
 
-/// Lower and upper bound along each axis.
+/// The lower and the upper bound along each axis.
 using Bounds = std::array<std::pair<double, double>, 3>;
 
-Bounds BoundsOf(const PieceForm& piece)
+Bounds BoundsOf(const GridPiece& piece)
 {
   Bounds bounds;
   const Box nodes = NodesOf(piece, piece.Cells);
   for (int axis = 0; axis < 3; ++axis) {
     const auto position = [&](int node) {
-      return piece.Kind == GridKind::Rectilinear ? piece.Axes[axis].Positions[node - piece.Axes[axis].First]
+      return piece.Type == GridType::Rectilinear ? piece.Axes[axis].Positions[node - piece.Axes[axis].First]
                                                  : piece.Origin[axis] + node * piece.Spacing[axis];
     };
     bounds[axis] = {position(nodes.Lower[axis]), position(nodes.Upper[axis])};
@@ -79,8 +84,9 @@ Bounds BoundsOf(const PieceForm& piece)
   return bounds;
 }
 
-/// Returns whether the bounds overlap by more than rounding errors; flat bounds overlap in a common plane.
-bool Overlap(const Bounds& a, const Bounds& b)
+/// Returns whether two bounds overlap by more than rounding errors. Flat bounds overlap if they share a
+/// plane.
+bool BoundsOverlap(const Bounds& a, const Bounds& b)
 {
   for (int axis = 0; axis < 3; ++axis) {
     const double widths[] = {a[axis].second - a[axis].first, b[axis].second - b[axis].first};
@@ -93,22 +99,23 @@ bool Overlap(const Bounds& a, const Bounds& b)
   return true;
 }
 
-/// Returns whether pieces of different groups overlap. Blocks of a curvilinear grid have indices of their
-/// own, so they may overlap and do not count.
-bool GroupsOverlap(const std::vector<PieceForm>& pieces)
+/// Returns whether pieces of different groups overlap. Returns false for curvilinear grids, because each
+/// block has its own indices, so that blocks may overlap.
+bool GroupsOverlap(const std::vector<GridPiece>& pieces)
 {
-  if (pieces.front().Kind == GridKind::Curvilinear) {
+  if (pieces.front().Type == GridType::Curvilinear) {
     return false;
   }
-  std::vector<std::pair<Bounds, const PieceForm*>> sorted;
-  for (const PieceForm& piece : pieces) {
+  std::vector<std::pair<Bounds, const GridPiece*>> sorted;
+  for (const GridPiece& piece : pieces) {
     sorted.emplace_back(BoundsOf(piece), &piece);
   }
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     for (std::size_t j = i + 1; j < sorted.size() && sorted[j].first[0].first <= sorted[i].first[0].second;
          ++j) {
-      if (sorted[i].second->Group != sorted[j].second->Group && Overlap(sorted[i].first, sorted[j].first)) {
+      if (sorted[i].second->Group != sorted[j].second->Group &&
+          BoundsOverlap(sorted[i].first, sorted[j].first)) {
         return true;
       }
     }
@@ -116,29 +123,32 @@ bool GroupsOverlap(const std::vector<PieceForm>& pieces)
   return false;
 }
 
-bool AnyHides(const std::vector<PieceForm>& pieces)
+/// Returns whether finer levels hide cells of any piece.
+bool AnyPieceHides(const std::vector<GridPiece>& pieces)
 {
-  return std::any_of(pieces.begin(), pieces.end(), [](const PieceForm& piece) { return piece.Hides; });
+  return std::any_of(pieces.begin(), pieces.end(), [](const GridPiece& piece) { return piece.Hides; });
 }
 
-LevelsBy ChooseCriterion(const std::vector<PieceForm>& pieces)
+/// Returns the criterion that separates the levels, see MakeStepCatalog().
+LevelCriterion ChooseCriterion(const std::vector<GridPiece>& pieces)
 {
   std::set<std::vector<int>> groups;
   bool numbers = true;
-  for (const PieceForm& piece : pieces) {
+  for (const GridPiece& piece : pieces) {
     groups.insert(piece.Group);
     numbers = numbers && piece.Level >= 0;
   }
   if (numbers) {
-    return LevelsBy::Number;
+    return LevelCriterion::Number;
   }
-  return AnyHides(pieces) || groups.size() > MostGroups || !GroupsOverlap(pieces) ? LevelsBy::Spacing
-                                                                                  : LevelsBy::Group;
+  return AnyPieceHides(pieces) || groups.size() > MaxGroups || !GroupsOverlap(pieces)
+             ? LevelCriterion::Spacing
+             : LevelCriterion::Group;
 }
 
-/// Returns how many cells of `fine` lie in one cell of `coarse` along each axis; nullopt if `fine` does not
+/// Returns the number of cells of `fine` in a cell of `coarse` along each axis; nullopt if `fine` does not
 /// refine `coarse`.
-std::optional<Int3> RatioOf(const PieceForm& coarse, const PieceForm& fine)
+std::optional<Int3> RatioOf(const GridPiece& coarse, const GridPiece& fine)
 {
   Int3 ratio{1, 1, 1};
   bool finer = false;
@@ -158,8 +168,8 @@ std::optional<Int3> RatioOf(const PieceForm& coarse, const PieceForm& fine)
   return finer ? std::optional(ratio) : std::nullopt;
 }
 
-/// Returns the name that all these pieces have; empty if their names differ.
-std::string CommonName(const std::vector<PieceForm>& pieces, const std::vector<int>& members)
+/// Returns the common name of the pieces with the indices `members`; empty if the names differ.
+std::string CommonName(const std::vector<GridPiece>& pieces, const std::vector<int>& members)
 {
   const std::string& name = pieces[members.front()].Name;
   const bool common =
@@ -167,17 +177,18 @@ std::string CommonName(const std::vector<PieceForm>& pieces, const std::vector<i
   return common ? name : std::string();
 }
 
-/// Returns whether a level may hide the coarser cells that it covers. PatchIO's reader gives other names to
-/// levels of other roles. If a level covers nothing, hiding does no harm.
-bool MayHide(const std::vector<PieceForm>& pieces, const LevelOfPieces& level, LevelsBy way)
+/// Returns whether a level may hide the coarser cells that the level covers. In the output of PatchIO's
+/// reader, levels of other roles have other names than "level N". If a level covers no coarser cells, the
+/// result has no effect.
+bool MayHide(const std::vector<GridPiece>& pieces, const LevelOfPieces& level, LevelCriterion criterion)
 {
-  return pieces.front().Kind == GridKind::Uniform &&
-         (AnyHides(pieces) || (way == LevelsBy::Number && LevelInName(level.Name) >= 0) ||
-             (way == LevelsBy::Spacing && !GroupsOverlap(pieces)));
+  return pieces.front().Type == GridType::Uniform &&
+         (AnyPieceHides(pieces) || (criterion == LevelCriterion::Number && LevelInName(level.Name) >= 0) ||
+             (criterion == LevelCriterion::Spacing && !GroupsOverlap(pieces)));
 }
 
-/// Returns the only level of a mesh.
-LevelOfPieces MeshLevel(const std::vector<PieceForm>& pieces)
+/// Returns the single level of a mesh.
+LevelOfPieces MeshLevel(const std::vector<GridPiece>& pieces)
 {
   LevelOfPieces level;
   level.Members.resize(pieces.size());
@@ -186,23 +197,23 @@ LevelOfPieces MeshLevel(const std::vector<PieceForm>& pieces)
   return level;
 }
 
-/// Returns the levels, see MakeStepCatalog(), of at least one piece.
-std::vector<LevelOfPieces> LevelsOf(const std::vector<PieceForm>& pieces)
+/// Returns the levels of `pieces`, which must not be empty, see MakeStepCatalog().
+std::vector<LevelOfPieces> LevelsOf(const std::vector<GridPiece>& pieces)
 {
-  const GridKind kind = pieces.front().Kind;
-  if (kind == GridKind::Unstructured || kind == GridKind::Polygonal) {
+  const GridType type = pieces.front().Type;
+  if (type == GridType::Unstructured || type == GridType::Polygonal) {
     return {MeshLevel(pieces)};
   }
-  const LevelsBy way = ChooseCriterion(pieces);
+  const LevelCriterion criterion = ChooseCriterion(pieces);
   std::vector<LevelOfPieces> levels;
   std::map<std::pair<int, std::vector<int>>, std::vector<std::size_t>>
-      alike;  // levels of one number or group
+      alike;  // indices of the levels of one number or group
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const PieceForm& piece = pieces[i];
-    std::vector<std::size_t>& there = alike[{way == LevelsBy::Number ? piece.Level : 0,
-        way == LevelsBy::Group ? piece.Group : std::vector<int>()}];
+    const GridPiece& piece = pieces[i];
+    std::vector<std::size_t>& there = alike[{criterion == LevelCriterion::Number ? piece.Level : 0,
+        criterion == LevelCriterion::Group ? piece.Group : std::vector<int>()}];
     const auto same = std::find_if(there.begin(), there.end(),
-        [&](std::size_t level) { return SameSpacing(pieces[levels[level].Members.front()], piece); });
+        [&](std::size_t level) { return HaveSameSpacing(pieces[levels[level].Members.front()], piece); });
     if (same == there.end()) {
       there.push_back(levels.size());
       levels.emplace_back().Members.push_back(static_cast<int>(i));
@@ -212,10 +223,10 @@ std::vector<LevelOfPieces> LevelsOf(const std::vector<PieceForm>& pieces)
   }
   std::stable_sort(levels.begin(), levels.end(), [&](const LevelOfPieces& a, const LevelOfPieces& b) {
     const auto key = [&](const LevelOfPieces& level) {
-      const PieceForm& first = pieces[level.Members.front()];
-      return std::make_tuple(way == LevelsBy::Number ? first.Level : 0,
-          way == LevelsBy::Group ? first.Group : std::vector<int>(),
-          way == LevelsBy::Spacing ? -VolumeOf(first) : 0);
+      const GridPiece& first = pieces[level.Members.front()];
+      return std::make_tuple(criterion == LevelCriterion::Number ? first.Level : 0,
+          criterion == LevelCriterion::Group ? first.Group : std::vector<int>(),
+          criterion == LevelCriterion::Spacing ? -VolumeOf(first) : 0);
     };
     return key(a) < key(b);
   });
@@ -225,9 +236,9 @@ std::vector<LevelOfPieces> LevelsOf(const std::vector<PieceForm>& pieces)
     if (l > 0) {
       const std::optional<Int3> ratio =
           RatioOf(pieces[levels[l - 1].Members.front()], pieces[levels[l].Members.front()]);
-      refines = refines && ratio && MayHide(pieces, levels[l], way);
+      refines = refines && ratio && MayHide(pieces, levels[l], criterion);
       // Levels of a rectilinear grid are separate grids in any case.
-      const bool isGrid = !refines && pieces.front().Kind != GridKind::Rectilinear;
+      const bool isGrid = !refines && pieces.front().Type != GridType::Rectilinear;
       levels[l].Role = isGrid ? LevelRole::Separate : LevelRole::Refinement;
       levels[l].Ratio = refines ? *ratio : Int3{1, 1, 1};
     }
@@ -235,69 +246,72 @@ std::vector<LevelOfPieces> LevelsOf(const std::vector<PieceForm>& pieces)
   return levels;
 }
 
-/// Positions may be off by this fraction of a cell, as in files that store them as floats.
+/// Positions may deviate from the lattice by this fraction of a cell, for example if files store positions as
+/// floats.
 constexpr double Rounding = 1e-4;
 constexpr double LargestIndex = 1 << 30;
 
+/// Makes the catalog of all pieces, see MakeStepCatalog().
 class CatalogMaker
 {
 public:
-  explicit CatalogMaker(const std::vector<PieceForm>& pieces) : Pieces(pieces) {}
+  explicit CatalogMaker(const std::vector<GridPiece>& pieces) : Pieces(pieces) {}
 
-  StepCatalog Make();
+  StepCatalog MakeCatalog();
 
 private:
-  void TakeKind();
-  void TakeLevels();
-  void TakePatches(const std::vector<int>& members, Level& level);
+  void SetGridType();
+  void AddLevels();
+  void AddPatches(const std::vector<int>& members, Level& level);
   void NumberPatches(const Level& level);
-  void FindOrigin();
-  bool Fits(int axis, double origin) const;
-  void PlaceUniform();
-  void PlaceRectilinear();
-  bool UseAxisByIndex(int axis);
-  void TakeAxisByPosition(int axis);
-  void TakeDimension();
-  void TakeVariables();
-  int VariableOf(const ArrayForm& array);
-  const PieceForm& Of(std::size_t patch) const { return this->Pieces[this->Step.PieceOf[patch]]; }
+  void SetOrigin();
+  bool FitsLattice(int axis, double origin) const;
+  void AlignUniform();
+  void AlignRectilinear();
+  bool MakeAxisByIndex(int axis);
+  void MakeAxisByPosition(int axis);
+  void SetDimension();
+  void AddVariables();
+  int FindOrAddVariable(const ArrayDescription& array);
+  const GridPiece& PieceOfPatch(std::size_t patch) const { return this->Pieces[this->Step.PieceOf[patch]]; }
 
-  const std::vector<PieceForm>& Pieces;
+  const std::vector<GridPiece>& Pieces;
   StepCatalog Step;
 };
 
-StepCatalog CatalogMaker::Make()
+StepCatalog CatalogMaker::MakeCatalog()
 {
   if (this->Pieces.empty()) {
     throw Error("The data have no cells to write.");
   }
-  this->TakeKind();
-  this->TakeLevels();
-  if (this->Step.Data.Grid == GridKind::Uniform) {
-    this->PlaceUniform();
-  } else if (this->Step.Data.Grid == GridKind::Rectilinear) {
-    this->PlaceRectilinear();
+  this->SetGridType();
+  this->AddLevels();
+  if (this->Step.Data.Grid == GridType::Uniform) {
+    this->AlignUniform();
+  } else if (this->Step.Data.Grid == GridType::Rectilinear) {
+    this->AlignRectilinear();
   }
-  this->TakeDimension();
-  this->TakeVariables();
+  this->SetDimension();
+  this->AddVariables();
   return std::move(this->Step);
 }
 
-void CatalogMaker::TakeKind()
+/// Sets the grid type of the catalog. Throws Error if the pieces have different grid types.
+void CatalogMaker::SetGridType()
 {
-  const GridKind kind = this->Pieces.front().Kind;
-  for (const PieceForm& piece : this->Pieces) {
-    if (piece.Kind != kind) {
+  const GridType type = this->Pieces.front().Type;
+  for (const GridPiece& piece : this->Pieces) {
+    if (piece.Type != type) {
       throw Error(
           fmt::format("The data have a {} grid and a {} grid, but a PatchIO container has one type of grid. "
                       "Save the grids separately (Extract Block).",
-              NameOf(kind), NameOf(piece.Kind)));
+              NameOf(type), NameOf(piece.Type)));
     }
   }
-  this->Step.Data.Grid = kind;
+  this->Step.Data.Grid = type;
 }
 
-void CatalogMaker::TakeLevels()
+void CatalogMaker::AddLevels()
 {
   Catalog& data = this->Step.Data;
   bool named = false;
@@ -305,10 +319,10 @@ void CatalogMaker::TakeLevels()
     Level& level = data.Levels.emplace_back();
     level.Role = from.Role;
     level.Ratio = from.Ratio;
-    const PieceForm& first = this->Pieces[from.Members.front()];
-    level.Spacing = data.Grid == GridKind::Uniform ? first.Spacing : Double3{1, 1, 1};
+    const GridPiece& first = this->Pieces[from.Members.front()];
+    level.Spacing = data.Grid == GridType::Uniform ? first.Spacing : Double3{1, 1, 1};
     level.FlatAxes = first.FlatAxes;
-    this->TakePatches(from.Members, level);
+    this->AddPatches(from.Members, level);
     data.LevelNames.push_back(from.Name);
     const std::string usual = fmt::format("level {}", data.Levels.size() - 1);
     named = named || (!from.Name.empty() && from.Name != usual);
@@ -319,15 +333,16 @@ void CatalogMaker::TakeLevels()
   }
 }
 
-void CatalogMaker::TakePatches(const std::vector<int>& members, Level& level)
+/// Adds a patch to the catalog for each piece of a level.
+void CatalogMaker::AddPatches(const std::vector<int>& members, Level& level)
 {
   Catalog& data = this->Step.Data;
   level.FirstPatch = static_cast<int>(data.Patches.size());
   level.PatchCount = static_cast<int>(members.size());
   std::vector<int> sorted = members;
   std::stable_sort(sorted.begin(), sorted.end(), [this](int a, int b) {
-    const auto key = [](const PieceForm& piece) {
-      return std::tie(piece.Number, piece.Group, piece.Piece, piece.Rank);
+    const auto key = [](const GridPiece& piece) {
+      return std::tie(piece.Number, piece.Group, piece.IndexInGroup, piece.Rank);
     };
     return key(this->Pieces[a]) < key(this->Pieces[b]);
   });
@@ -345,16 +360,16 @@ void CatalogMaker::TakePatches(const std::vector<int>& members, Level& level)
   this->NumberPatches(level);
 }
 
-/// Keeps the patches' numbers if they are known and unique. In a level of the role Separate, patches of one
-/// group may share a number. Otherwise numbers all patches anew.
+/// Numbers all patches of a level from 0 on, unless the numbers of the patches are known and unique. In a
+/// level of the role Separate, patches of the same group may have the same number.
 void CatalogMaker::NumberPatches(const Level& level)
 {
   std::vector<Patch>& patches = this->Step.Data.Patches;
   std::map<int, std::vector<int>> groups;  // by number
   bool keepsNumbers = true;
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-    const auto [known, isNew] = groups.emplace(patches[p].Number, this->Of(p).Group);
-    const bool isOfBox = level.Role == LevelRole::Separate && known->second == this->Of(p).Group;
+    const auto [known, isNew] = groups.emplace(patches[p].Number, this->PieceOfPatch(p).Group);
+    const bool isOfBox = level.Role == LevelRole::Separate && known->second == this->PieceOfPatch(p).Group;
     keepsNumbers = keepsNumbers && patches[p].Number >= 0 && (isNew || isOfBox);
   }
   for (int p = level.FirstPatch; !keepsNumbers && p < level.FirstPatch + level.PatchCount; ++p) {
@@ -362,12 +377,14 @@ void CatalogMaker::NumberPatches(const Level& level)
   }
 }
 
-bool CatalogMaker::Fits(int axis, double origin) const
+/// Returns whether all pieces lie on the lattices of their levels along an axis if the lattices begin at
+/// `origin`.
+bool CatalogMaker::FitsLattice(int axis, double origin) const
 {
   const std::vector<Patch>& patches = this->Step.Data.Patches;
   for (std::size_t p = 0; p < patches.size(); ++p) {
     const double spacing = this->Step.Data.Levels[patches[p].Level].Spacing[axis];
-    const double index = (this->Of(p).Origin[axis] - origin) / spacing;
+    const double index = (this->PieceOfPatch(p).Origin[axis] - origin) / spacing;
     if (!(std::abs(index - std::round(index)) <= Rounding)) {
       return false;
     }
@@ -376,28 +393,28 @@ bool CatalogMaker::Fits(int axis, double origin) const
 }
 
 /// Sets the origin along each axis: the common origin of all pieces, or the lowest corner of a level if all
-/// blocks fit a lattice from there. Throws Error.
-void CatalogMaker::FindOrigin()
+/// pieces lie on the lattice that begins there. Throws Error if no origin is suitable.
+void CatalogMaker::SetOrigin()
 {
   Catalog& data = this->Step.Data;
   for (int axis = 0; axis < 3; ++axis) {
     std::set<double> candidates;
     for (std::size_t p = 0; p < data.Patches.size(); ++p) {
-      candidates.insert(this->Of(p).Origin[axis]);
+      candidates.insert(this->PieceOfPatch(p).Origin[axis]);
     }
     if (candidates.size() > 1) {
       candidates.clear();
       for (const Level& level : data.Levels) {
         double lowest = INFINITY;
         for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-          lowest = std::min(
-              lowest, this->Of(p).Origin[axis] + this->Of(p).Cells.Lower[axis] * level.Spacing[axis]);
+          lowest = std::min(lowest, this->PieceOfPatch(p).Origin[axis] +
+                                        this->PieceOfPatch(p).Cells.Lower[axis] * level.Spacing[axis]);
         }
         candidates.insert(lowest);
       }
     }
     const auto found = std::find_if(
-        candidates.begin(), candidates.end(), [&](double origin) { return this->Fits(axis, origin); });
+        candidates.begin(), candidates.end(), [&](double origin) { return this->FitsLattice(axis, origin); });
     if (found == candidates.end()) {
       throw Error(fmt::format(
           "Along axis {}, the distance of the blocks is not a whole number of cells, but a PatchIO "
@@ -408,15 +425,17 @@ void CatalogMaker::FindOrigin()
   }
 }
 
-void CatalogMaker::PlaceUniform()
+/// Sets the origin, and changes the indices of the patches accordingly. Throws Error.
+void CatalogMaker::AlignUniform()
 {
-  this->FindOrigin();
+  this->SetOrigin();
   Catalog& data = this->Step.Data;
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
     Patch& patch = data.Patches[p];
     const Double3& spacing = data.Levels[patch.Level].Spacing;
     for (int axis = 0; axis < 3; ++axis) {
-      const double shift = std::round((this->Of(p).Origin[axis] - data.Origin[axis]) / spacing[axis]);
+      const double shift =
+          std::round((this->PieceOfPatch(p).Origin[axis] - data.Origin[axis]) / spacing[axis]);
       if (!(std::abs(shift) + std::abs(static_cast<double>(patch.Cells.Upper[axis])) < LargestIndex)) {
         throw Error(fmt::format(
             "A block is {} cells away from the origin, but PatchIO containers support cell indices up to {}.",
@@ -428,21 +447,22 @@ void CatalogMaker::PlaceUniform()
   }
 }
 
-void CatalogMaker::PlaceRectilinear()
+/// Makes the axes, and changes the indices of the patches accordingly. Throws Error.
+void CatalogMaker::AlignRectilinear()
 {
   for (int axis = 0; axis < 3; ++axis) {
-    if (!this->UseAxisByIndex(axis)) {
-      this->TakeAxisByPosition(axis);
+    if (!this->MakeAxisByIndex(axis)) {
+      this->MakeAxisByPosition(axis);
     }
   }
 }
 
-/// Makes an axis by the grids' indices. Returns false unless all grids have the same position at the same
-/// index, as pieces of one grid do.
-bool CatalogMaker::UseAxisByIndex(int axis)
+/// Makes an axis by the indices of the grids. Returns false unless all grids have the same position at the
+/// same index, as parts of one grid have.
+bool CatalogMaker::MakeAxisByIndex(int axis)
 {
   std::map<int, double> positions, labels;
-  for (const PieceForm& piece : this->Pieces) {
+  for (const GridPiece& piece : this->Pieces) {
     const Axis& from = piece.Axes[axis];
     for (int i = 0; i < static_cast<int>(from.Positions.size()); ++i) {
       if (positions.emplace(from.First + i, from.Positions[i]).first->second != from.Positions[i]) {
@@ -469,20 +489,20 @@ bool CatalogMaker::UseAxisByIndex(int axis)
   return true;
 }
 
-/// Makes an axis of all positions of all grids. Throws Error unless each grid has all of these positions that
-/// lie within the grid.
-void CatalogMaker::TakeAxisByPosition(int axis)
+/// Makes an axis of the positions of all grids. Throws Error if a position lies within a grid that does not
+/// have the position.
+void CatalogMaker::MakeAxisByPosition(int axis)
 {
   Catalog& data = this->Step.Data;
   std::set<double> all;
-  for (const PieceForm& piece : this->Pieces) {
+  for (const GridPiece& piece : this->Pieces) {
     all.insert(piece.Axes[axis].Positions.begin(), piece.Axes[axis].Positions.end());
   }
   Axis& to = data.Axes[axis];
   to = Axis();
   to.Positions.assign(all.begin(), all.end());
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
-    const std::vector<double>& own = this->Of(p).Axes[axis].Positions;
+    const std::vector<double>& own = this->PieceOfPatch(p).Axes[axis].Positions;
     const auto first = std::lower_bound(to.Positions.begin(), to.Positions.end(), own.front());
     if (to.Positions.end() - first < static_cast<std::ptrdiff_t>(own.size()) ||
         !std::equal(own.begin(), own.end(), first)) {
@@ -491,23 +511,23 @@ void CatalogMaker::TakeAxisByPosition(int axis)
                       "one rectilinear grid. Save the grids separately (Extract Block).",
               axis));
     }
-    const int shift = static_cast<int>(first - to.Positions.begin()) - this->Of(p).Axes[axis].First;
+    const int shift = static_cast<int>(first - to.Positions.begin()) - this->PieceOfPatch(p).Axes[axis].First;
     data.Patches[p].Cells.Lower[axis] += shift;
     data.Patches[p].Cells.Upper[axis] += shift;
   }
 }
 
-/// Makes the data two-dimensional if all patches lie in one plane across axis 2.
-void CatalogMaker::TakeDimension()
+/// Makes the data two-dimensional if all patches lie in a plane perpendicular to axis 2.
+void CatalogMaker::SetDimension()
 {
   Catalog& data = this->Step.Data;
   const int plane = data.Patches.front().Cells.Lower[2];
   const double height = data.Levels.front().Spacing[2] * plane;
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
     const Level& level = data.Levels[data.Patches[p].Level];
-    const bool sameHeight = data.Grid == GridKind::Uniform
+    const bool sameHeight = data.Grid == GridType::Uniform
                                 ? data.Patches[p].Cells.Lower[2] * level.Spacing[2] == height
-                            : data.Grid == GridKind::Curvilinear ? this->Of(p).IsPlane
+                            : data.Grid == GridType::Curvilinear ? this->PieceOfPatch(p).IsPlane
                                                                  : false;
     if (!level.IsFlat(2) || !sameHeight) {
       return;
@@ -523,7 +543,9 @@ void CatalogMaker::TakeDimension()
   }
 }
 
-int CatalogMaker::VariableOf(const ArrayForm& array)
+/// Returns the index of the variable of an array. Adds a new variable. Extends the type of the variable to
+/// the type of the array. Throws Error if the array does not match the variable.
+int CatalogMaker::FindOrAddVariable(const ArrayDescription& array)
 {
   Catalog& data = this->Step.Data;
   const auto [found, isNew] =
@@ -550,21 +572,22 @@ int CatalogMaker::VariableOf(const ArrayForm& array)
   }
   type = *common;
   if (array.HidesUndefined) {
-    // No value equals this number, so only NaN is undefined.
+    // Because no value equals this number, only NaN is undefined.
     variable.UndefinedFrom = variable.UndefinedTo = std::numeric_limits<double>::max();
   }
   return found->second;
 }
 
-void CatalogMaker::TakeVariables()
+/// Adds the variables of all pieces, and sets the patches that have values of each variable.
+void CatalogMaker::AddVariables()
 {
   Catalog& data = this->Step.Data;
   std::vector<std::vector<int>> variables;  // by patch
   std::vector<bool> hasValues;              // on some patch
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
     std::vector<int>& there = variables.emplace_back();
-    for (const ArrayForm& array : this->Of(p).Arrays) {
-      there.push_back(this->VariableOf(array));
+    for (const ArrayDescription& array : this->PieceOfPatch(p).Arrays) {
+      there.push_back(this->FindOrAddVariable(array));
       hasValues.resize(data.Variables.size(), false);
       hasValues[there.back()] = hasValues[there.back()] || !array.IsBlank;
     }
@@ -573,7 +596,7 @@ void CatalogMaker::TakeVariables()
   for (std::size_t p = 0; p < variables.size(); ++p) {
     for (std::size_t i = 0; i < variables[p].size(); ++i) {
       const int variable = variables[p][i];
-      const bool blank = this->Of(p).Arrays[i].IsBlank && hasValues[variable];
+      const bool blank = this->PieceOfPatch(p).Arrays[i].IsBlank && hasValues[variable];
       data.SetPresence(variable, static_cast<int>(p), blank ? Presence::Absent : Presence::Stored);
     }
   }
@@ -581,9 +604,9 @@ void CatalogMaker::TakeVariables()
 
 }  // namespace
 
-StepCatalog MakeStepCatalog(const std::vector<PieceForm>& pieces)
+StepCatalog MakeStepCatalog(const std::vector<GridPiece>& pieces)
 {
-  return CatalogMaker(pieces).Make();
+  return CatalogMaker(pieces).MakeCatalog();
 }
 
 }  // namespace patchio

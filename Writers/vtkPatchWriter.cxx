@@ -35,20 +35,20 @@ using namespace patchio;
 
 namespace {
 
-/// Returns the folder's name in a form in which two names can be compared.
-std::string FolderOf(const std::string& path)
+/// Returns the canonical absolute path of a folder, without a slash at the end.
+std::string CanonicalFolder(const std::string& path)
 {
   std::error_code ignored;
   fs::path folder = fs::weakly_canonical(fs::absolute(path, ignored), ignored);
   return folder.has_filename() ? folder.string() : folder.parent_path().string();
 }
 
-/// Returns whether an algorithm's output depends on data from the container `folder`.
-bool ReadsFrom(vtkAlgorithm* algorithm, const std::string& folder)
+/// Returns whether the output of an algorithm depends on data from the container `folder`.
+bool DependsOn(vtkAlgorithm* algorithm, const std::string& folder)
 {
   if (auto* reader = vtkPatchReader::SafeDownCast(algorithm)) {
     for (int i = 0; i < reader->GetNumberOfFileNames(); ++i) {
-      const std::string file = FolderOf(reader->GetFileName(i));
+      const std::string file = CanonicalFolder(reader->GetFileName(i));
       if (file == folder || file.rfind(folder + "/", 0) == 0) {
         return true;
       }
@@ -56,7 +56,7 @@ bool ReadsFrom(vtkAlgorithm* algorithm, const std::string& folder)
   }
   for (int port = 0; port < algorithm->GetNumberOfInputPorts(); ++port) {
     for (int i = 0; i < algorithm->GetNumberOfInputConnections(port); ++i) {
-      if (ReadsFrom(algorithm->GetInputAlgorithm(port, i), folder)) {
+      if (DependsOn(algorithm->GetInputAlgorithm(port, i), folder)) {
         return true;
       }
     }
@@ -64,13 +64,14 @@ bool ReadsFrom(vtkAlgorithm* algorithm, const std::string& folder)
   return false;
 }
 
-/// The number and time of a step, if the data of a rank have them.
+/// The number and the time of a step, if the data have a number or a time.
 struct StepFacts
 {
-  std::int64_t Step = -1;  ///< -1: unknown
-  double Time = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t Step = -1;                                  ///< -1: unknown
+  double Time = std::numeric_limits<double>::quiet_NaN();  ///< NaN: unknown
 };
 
+/// Returns the number and the time of the step in the data of this rank, which may be null.
 StepFacts FactsOf(vtkDataObject* data)
 {
   StepFacts facts;
@@ -83,7 +84,8 @@ StepFacts FactsOf(vtkDataObject* data)
   return facts;
 }
 
-/// Collective: returns the number and the time of the step, each from the first rank that knows it.
+/// Returns the number and the time of the step, each from the first rank whose data have the value.
+/// Collective: every rank of the communicator calls it.
 StepFacts FactsOf(Communicator& ranks, vtkDataObject* data)
 {
   StepFacts facts;
@@ -94,7 +96,8 @@ StepFacts FactsOf(Communicator& ranks, vtkDataObject* data)
   return facts;
 }
 
-/// Collective: returns the date from the first rank that has one.
+/// Returns the date of the step from the first rank whose data have a date; empty if no rank has a date.
+/// Collective: every rank of the communicator calls it.
 std::string DateOf(Communicator& ranks, vtkDataObject* data)
 {
   vtkAbstractArray* const array =
@@ -108,36 +111,38 @@ std::string DateOf(Communicator& ranks, vtkDataObject* data)
   return found;
 }
 
+/// Returns whether the writer has an output configuration.
 bool IsConfigured(vtkPatchWriter& writer)
 {
   return writer.GetOutputConfiguration() && *writer.GetOutputConfiguration();
 }
 
-container::CompressionChoice ChoiceOf(FilterKind kind)
+container::CompressionChoice CompressionOf(FilterType type)
 {
-  return kind == FilterKind::Deflate ? container::CompressionChoice::Deflate
-         : kind == FilterKind::Zstd  ? container::CompressionChoice::Zstd
+  return type == FilterType::Deflate ? container::CompressionChoice::Deflate
+         : type == FilterType::Zstd  ? container::CompressionChoice::Zstd
                                      : container::CompressionChoice::Off;
 }
 
-/// Returns the writer's output configuration, with paths that begin in the folder of `into`; without a
-/// configuration, one channel for `into`. Throws Error.
-output::OutputConfig ConfigOf(vtkPatchWriter& writer, const fs::path& into, bool begins)
+/// Returns the output configuration of the writer, with paths relative to the parent folder of `path`. If the
+/// writer has no configuration, returns a configuration with one channel, which writes the container `path`.
+/// `begins`: true if the output begins a new container. Throws Error.
+output::OutputConfig OutputConfigOf(vtkPatchWriter& writer, const fs::path& path, bool begins)
 {
   output::OutputConfig config;
   if (IsConfigured(writer)) {
     config = output::ReadOutputConfig(writer.GetOutputConfiguration());
     for (output::Channel& channel : config.Channels) {
-      channel.Path = (into.parent_path() / channel.Path).string();
+      channel.Path = (path.parent_path() / channel.Path).string();
     }
     return config;
   }
-  const bool later = writer.GetWriteInBackground();
-  config.How = later ? output::Mode::Thread : output::Mode::Direct;
+  const bool inBackground = writer.GetWriteInBackground();
+  config.WriteMode = inBackground ? output::Mode::Thread : output::Mode::Direct;
   output::Channel& channel = config.Channels.emplace_back();
-  channel.Name = later ? into.filename().string() : "";
-  channel.Path = into.string();
-  channel.Windows.emplace_back();
+  channel.Name = inBackground ? path.filename().string() : "";
+  channel.Path = path.string();
+  channel.StepRanges.emplace_back();
   channel.Overwrite = begins && writer.GetOverwrite();
   channel.RanksPerFile = writer.GetRanksAFile();
   return config;
@@ -145,15 +150,16 @@ output::OutputConfig ConfigOf(vtkPatchWriter& writer, const fs::path& into, bool
 
 }  // namespace
 
-/// A step of the input.
-struct vtkPatchWriter::GivenStep
+/// A step of the input on this rank.
+struct vtkPatchWriter::SourceStep
 {
   vtkDataObject* Data = nullptr;  ///< data of this rank
   std::string Date;
   std::int64_t Number = 0;
   double Time = 0;
 
-  void Describe(InputStep& input, std::set<std::string>& notes) const
+  /// Sets the date, the number and the time of `input`, and adds its notes to `notes`.
+  void ApplyTo(InputStep& input, std::set<std::string>& notes) const
   {
     notes.insert(input.Notes().begin(), input.Notes().end());
     input.Data().Date = this->Date;
@@ -162,10 +168,11 @@ struct vtkPatchWriter::GivenStep
   }
 };
 
-/// The state that is kept from call to call.
+/// The state of the writer, which lasts from call to call.
 struct vtkPatchWriter::Internals
 {
-  /// Collective: waits until the background output has written all its steps, and ends it. Throws Error.
+  /// Waits until the background output has written all its steps, and ends the output. Throws Error.
+  /// Collective: every rank of the controller calls it.
   void EndBackground()
   {
     if (const auto ended = std::move(this->Background)) {
@@ -173,9 +180,9 @@ struct vtkPatchWriter::Internals
     }
   }
 
-  /// Returns a test for arrays. It accepts arrays that are enabled in the selections, if `chooses`, and that
-  /// are among `names`, unless `names` is empty.
-  ArrayChoice Choice(bool chooses, const std::vector<std::string>& names) const
+  /// Returns a function that accepts arrays: all arrays or, if `chooses` is true, only arrays that are
+  /// enabled in the selections; and only arrays in `names`, unless `names` is empty.
+  ArrayChoice MakeArrayChoice(bool chooses, const std::vector<std::string>& names) const
   {
     return [=](const char* name, Centering center) {
       vtkDataArraySelection* const chosen = center == Centering::Cell ? this->Cells : this->Points;
@@ -186,10 +193,12 @@ struct vtkPatchWriter::Internals
 
   vtkSmartPointer<vtkMultiProcessController> Controller;
   vtkNew<vtkDataArraySelection> Cells, Points;
-  std::string Folder;                    ///< the container that was written last
-  std::map<std::int64_t, double> Steps;  ///< numbers and times of the steps that were written to Folder
-  std::unique_ptr<Communicator> BackgroundRanks;
-  std::unique_ptr<output::ChannelOutput> Background;  ///< writes while the next step is computed
+  std::string Folder;  ///< folder of the last written container
+  /// Numbers and times of the steps in Folder that this writer has written.
+  std::map<std::int64_t, double> Steps;
+  std::unique_ptr<Communicator> BackgroundRanks;  ///< the ranks of Background
+  /// Writes steps while the next step is computed; null: nothing to write.
+  std::unique_ptr<output::ChannelOutput> Background;
 };
 
 vtkStandardNewMacro(vtkPatchWriter);
@@ -199,11 +208,11 @@ vtkPatchWriter::vtkPatchWriter() : Internal(new Internals)
   this->SetController(vtkMultiProcessController::GetGlobalController());
 }
 
-/// Waits until the threads have written all steps.
+/// Waits until the threads have written all steps, and reports their errors.
 vtkPatchWriter::~vtkPatchWriter()
 {
   if (this->Internal->Background) {
-    const std::string fault = this->Internal->Background->FinishHere();
+    const std::string fault = this->Internal->Background->FinishLocally();
     if (!fault.empty() && this->Internal->BackgroundRanks->Rank() == 0) {
       vtkErrorMacro(<< fault);
     }
@@ -254,7 +263,7 @@ int vtkPatchWriter::Write()
   }
 }
 
-/// Collective: writes the steps of StepsToWrite(). Throws Error.
+/// Writes the steps of StepsToWrite(). Throws Error. Collective: every rank of the controller calls it.
 void vtkPatchWriter::WriteSteps()
 {
   Internals& self = *this->Internal;
@@ -264,38 +273,38 @@ void vtkPatchWriter::WriteSteps()
     self.Folder = folder;
     self.Steps.clear();
   }
-  std::unique_ptr<output::ChannelOutput> now;  // ends with this call, also after an error
+  std::unique_ptr<output::ChannelOutput> directOutput;  // the output ends with this call, also after an error
   std::set<std::string> notes;
   const std::vector<int> indices = this->StepsToWrite();
-  const bool later = this->WriteInBackground || IsConfigured(*this);
+  const bool inBackground = this->WriteInBackground || IsConfigured(*this);
   bool isFirst = true;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     this->UpdateProgress(static_cast<double>(i) / static_cast<double>(indices.size()));
-    GivenStep step{this->UpdateInput(indices[i], ranks->Rank(), ranks->Size()), {}, -1, 0};
+    SourceStep step{this->UpdateInput(indices[i], ranks->Rank(), ranks->Size()), {}, -1, 0};
     step.Date = DateOf(*ranks, step.Data);
     const StepFacts facts = FactsOf(*ranks, step.Data);
     step.Time = std::isnan(facts.Time) ? 0 : facts.Time;
-    step.Number = this->NumberOfStep(facts.Step, step.Time, isFirst);
+    step.Number = this->ChooseStepNumber(facts.Step, step.Time, isFirst);
     if (step.Number < 0) {
       continue;
     }
     isFirst = false;
     const bool begins = self.Steps.empty();
     self.Steps[step.Number] = step.Time;
-    const bool opens = later ? begins || !self.Background : !now;
-    const std::string before = opens ? CatchError([&] { self.EndBackground(); }) : "";
+    const bool opens = inBackground ? begins || !self.Background : !directOutput;
+    const std::string earlierError = opens ? CatchError([&] { self.EndBackground(); }) : "";
     if (opens) {
       output::OutputConfig config;
-      RunOnAllRanks(*ranks, [&] { config = ConfigOf(*this, self.Folder, begins); });
-      if (later) {
+      RunOnAllRanks(*ranks, [&] { config = OutputConfigOf(*this, self.Folder, begins); });
+      if (inBackground) {
         self.BackgroundRanks = MakeCommunicator(self.Controller);
       }
-      (later ? self.Background : now)
-          .reset(new output::ChannelOutput(config, later ? *self.BackgroundRanks : *ranks));
+      (inBackground ? self.Background : directOutput)
+          .reset(new output::ChannelOutput(config, inBackground ? *self.BackgroundRanks : *ranks));
     }
-    this->WriteStep(later ? *self.Background : *now, *ranks, step, notes);
-    if (!before.empty()) {
-      throw Error(before);
+    this->WriteStep(inBackground ? *self.Background : *directOutput, *ranks, step, notes);
+    if (!earlierError.empty()) {
+      throw Error(earlierError);
     }
   }
   if (ranks->Rank() == 0 && !notes.empty()) {
@@ -307,18 +316,19 @@ void vtkPatchWriter::WriteSteps()
   this->UpdateProgress(1);
 }
 
-/// Collective: gives a step to the channels that select the step.
+/// Writes a step to the channels that select the step. Throws Error. Collective: every rank of the controller
+/// calls it.
 void vtkPatchWriter::WriteStep(
-    output::ChannelOutput& to, Communicator& ranks, const GivenStep& step, std::set<std::string>& notes)
+    output::ChannelOutput& to, Communicator& ranks, const SourceStep& step, std::set<std::string>& notes)
 {
   const Internals& self = *this->Internal;
   for (std::size_t c = 0; c < to.Channels().size(); ++c) {
     const output::Channel& channel = to.Channels()[c];
-    if (!channel.Wants(step.Number)) {
+    if (!channel.WritesStep(step.Number)) {
       continue;
     }
-    InputStep input(ranks, step.Data, self.Choice(this->ChooseArrays, channel.Variables));
-    step.Describe(input, notes);
+    InputStep input(ranks, step.Data, self.MakeArrayChoice(this->ChooseArrays, channel.Variables));
+    step.ApplyTo(input, notes);
     for (const std::string& name : channel.Variables) {
       if (input.Data().FindVariable(name) < 0) {
         throw Error(
@@ -328,36 +338,36 @@ void vtkPatchWriter::WriteStep(
       }
     }
     input.WriteTo(to, c,
-        IsConfigured(*this) ? ChoiceOf(channel.Compression)
+        IsConfigured(*this) ? CompressionOf(channel.Compression)
                             : static_cast<container::CompressionChoice>(this->Compression));
   }
 }
 
-/// Returns the container's folder. Throws Error if the name or the input is missing, or if the folder lies in
-/// a container or is the source of the data.
+/// Returns the folder of the container. Throws Error if FileName or the input is missing, if the folder lies
+/// in a container, or if the input depends on data from the folder.
 std::string vtkPatchWriter::FolderToWrite()
 {
   if (!this->FileName || !*this->FileName) {
     throw Error("No file name is set. Set the name of the container to write, for example 'run.pio'.");
   }
   if (this->GetNumberOfInputConnections(0) == 0) {
-    throw Error(fmt::format("{}: no data to write. Set an input.", this->FileName));
+    throw Error(fmt::format("{}: the writer has no input. Set an input.", this->FileName));
   }
-  const std::string folder = FolderOf(this->FileName);
+  const std::string folder = CanonicalFolder(this->FileName);
   if (container::IsContainer(fs::path(folder).parent_path().string())) {
     throw Error(fmt::format(
         "{}: this name is within a container. Choose another folder, or delete the container to replace it.",
         this->FileName));
   }
-  if (ReadsFrom(this->GetInputAlgorithm(0, 0), folder)) {
+  if (DependsOn(this->GetInputAlgorithm(0, 0), folder)) {
     throw Error(
         fmt::format("{}: the data to write come from this container. Choose another name.", this->FileName));
   }
   return folder;
 }
 
-/// Returns the indices, among the input's time steps, of the steps to write; a single -1 for the current
-/// step.
+/// Returns the indices of the time steps of the input to write; a single -1 for the current step. Throws
+/// Error if no step is selected.
 std::vector<int> vtkPatchWriter::StepsToWrite()
 {
   vtkAlgorithmOutput* const from = this->GetInputConnection(0, 0);
@@ -375,6 +385,7 @@ std::vector<int> vtkPatchWriter::StepsToWrite()
   return indices.empty() ? std::vector<int>{-1} : indices;
 }
 
+/// Returns the times of all time steps of the input.
 std::vector<double> vtkPatchWriter::TimesOfInput()
 {
   vtkInformation* const info = this->GetInputInformation(0, 0);
@@ -384,6 +395,8 @@ std::vector<double> vtkPatchWriter::TimesOfInput()
                : std::vector<double>();
 }
 
+/// Updates the input to the time step with the index `index`, or to the current step if `index` is negative,
+/// and returns the data of this rank.
 vtkDataObject* vtkPatchWriter::UpdateInput(int index, int piece, int pieces)
 {
   vtkAlgorithmOutput* const from = this->GetInputConnection(0, 0);
@@ -401,19 +414,22 @@ vtkDataObject* vtkPatchWriter::UpdateInput(int index, int piece, int pieces)
   return producer->GetOutputDataObject(from->GetIndex());
 }
 
-/// Returns the number of a step: `given`, the number in the data, unless it is negative; otherwise the index
-/// of `time` among the input's times; otherwise the number after the last one. A step that an earlier call
-/// has written begins the container anew. But the result is -1 for the last written step, because ParaView
-/// gives this step again while it plays times of other data.
-std::int64_t vtkPatchWriter::NumberOfStep(std::int64_t given, double time, bool isFirst)
+/// Returns the number of a step: `numberInData` if the data have a number; otherwise the index of `time` in
+/// the times of the input; otherwise the number after the last written number. If an earlier call has written
+/// the step, clears the list of written steps, so that the writer begins a new container. But returns -1 for
+/// the last written step, because ParaView writes this step again while it plays the times of other data.
+/// `isFirst`: true for the first step of a call.
+std::int64_t vtkPatchWriter::ChooseStepNumber(std::int64_t numberInData, double time, bool isFirst)
 {
   std::map<std::int64_t, double>& steps = this->Internal->Steps;
   const std::vector<double> times = this->TimesOfInput();
-  const auto place = std::find(times.begin(), times.end(), time);
+  const auto found = std::find(times.begin(), times.end(), time);
   const std::int64_t next = steps.empty() ? 0 : steps.rbegin()->first + 1;
-  const std::int64_t number = given >= 0 ? given : place != times.end() ? place - times.begin() : next;
+  const std::int64_t number = numberInData >= 0      ? numberInData
+                              : found != times.end() ? found - times.begin()
+                                                     : next;
   const bool isKnown = std::any_of(steps.begin(), steps.end(),
-      [&](const auto& step) { return step.first == number || (given < 0 && step.second == time); });
+      [&](const auto& step) { return step.first == number || (numberInData < 0 && step.second == time); });
   if (!isKnown || !isFirst) {
     return steps.count(number) > 0 ? next : number;
   }

@@ -1,23 +1,24 @@
 /**
  * @class vtkPatchWriter
- * @brief Writes VTK data into a PatchIO container, a folder NAME.pio
+ * @brief Writes VTK data to a PatchIO container, a folder NAME.pio
  *
- * Takes images, rectilinear, structured and unstructured grids and polygons, alone or in multiblock,
- * partitioned and AMR data sets, of one kind of grid. The output of vtkPatchReader comes back with the same
- * levels, blocks and arrays. Cells, types and trees that a container cannot hold are an error. The writer
- * skips data other than numeric cell and point arrays, with a warning.
+ * Writes images, rectilinear, structured and unstructured grids and polygons, alone or in multiblock,
+ * partitioned and AMR data sets. All grids must have the same type. If the writer writes the output of
+ * vtkPatchReader, the container has the same levels, blocks and arrays. Cells, types and trees that
+ * containers do not support are an error. The writer skips data other than numeric cell and point arrays,
+ * with a warning.
  *
- * A call of Write() writes one time step, or several (WriteAllTimeSteps). The first call begins the
- * container, and later calls for the same file add their steps to it, unless a call writes a step again. Such
- * a call begins the container anew. So an extractor, which calls Write() once for each time step, fills one
+ * A call of Write() writes one time step, or several time steps (WriteAllTimeSteps). The first call begins
+ * the container. Later calls for the same file add their steps to the container. But a call that writes a
+ * step again begins a new container. So an extractor, which calls Write() once for each time step, fills one
  * container.
  *
- * Write() is collective: every rank of the controller calls it and writes its own blocks. Errors are reported
- * on rank 0 through vtkErrorMacro.
+ * Write() is collective: every rank of the controller calls it and writes the blocks of the rank. Rank 0
+ * reports errors through vtkErrorMacro.
  *
  * With WriteInBackground or an OutputConfiguration, a call returns when the values are copied, and a thread
- * of each rank writes them while the next step is computed: see Documentation/Guide/Output.md. The next call
- * reports errors of this thread and returns 0; the destructor reports errors of the last steps.
+ * of each rank writes the values while the next step is computed (see Documentation/Guide/Output.md). The
+ * next call reports errors of this thread and returns 0. The destructor reports errors of the last steps.
  */
 #ifndef vtkPatchWriter_h
 #define vtkPatchWriter_h
@@ -49,16 +50,16 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * The folder to write; ParaView's dialogs show it as a container if its name ends with .pio. Its parent
-   * folder must exist.
+   * The folder to write. ParaView's dialogs show the folder as a container if the name ends with .pio. The
+   * parent folder must exist.
    */
   vtkSetFilePathMacro(FileName);
   vtkGetFilePathMacro(FileName);
 
   ///@{
   /**
-   * Replaces an existing container of this name. Off: adds steps to the container. Any other folder stays
-   * unchanged, and Write() reports an error. On by default.
+   * On: replaces an existing container of this name. Off: adds steps to the existing container. If FileName
+   * is another existing folder, Write() leaves the folder unchanged and reports an error. On by default.
    */
   vtkSetMacro(Overwrite, bool);
   vtkGetMacro(Overwrite, bool);
@@ -67,8 +68,8 @@ public:
 
   ///@{
   /**
-   * Writes every TimeStepStride-th time step of the input from MinTimeStep to MaxTimeStep (or to the last
-   * step, if MaxTimeStep is less than MinTimeStep). Off: writes the current step. Off by default.
+   * On: writes every TimeStepStride-th time step of the input from MinTimeStep to MaxTimeStep, or to the last
+   * step if MaxTimeStep is less than MinTimeStep. Off: writes the current step. Off by default.
    */
   vtkSetMacro(WriteAllTimeSteps, bool);
   vtkGetMacro(WriteAllTimeSteps, bool);
@@ -83,8 +84,8 @@ public:
 
   ///@{
   /**
-   * Writes only the arrays that are enabled in the selections. Off by default. Flags of hidden cells do not
-   * count as arrays: the writer always applies them.
+   * On: writes only the arrays that are enabled in the selections. Off: writes all arrays. Off by default.
+   * Flags of hidden cells do not count as arrays: the writer always applies these flags.
    */
   vtkSetMacro(ChooseArrays, bool);
   vtkGetMacro(ChooseArrays, bool);
@@ -95,12 +96,13 @@ public:
 
   ///@{
   /**
-   * The number of consecutive ranks that write one file of each step together; 0, the default: all ranks.
+   * The number of consecutive ranks that together write one file of each step; 0, the default: all ranks.
    */
   vtkSetClampMacro(RanksAFile, int, 0, VTK_INT_MAX);
   vtkGetMacro(RanksAFile, int);
   ///@}
 
+  /// The values of the property Compression.
   enum CompressionKind
   {
     CompressionNone,
@@ -110,9 +112,9 @@ public:
   };
   ///@{
   /**
-   * The compression of values. Deflate: every program that reads HDF5 can read the values; Zstd: the values
-   * are faster to read, but other programs need HDF5's plugin for Zstd; Automatic: deflate for arrays that
-   * become at least a tenth smaller. A compressed step stays in memory until it is written. Default: none.
+   * The compression of values. Deflate: every program that reads HDF5 can read the values. Zstd: reading is
+   * faster, but other programs need HDF5's plugin for Zstd. Automatic: deflate for arrays that become at
+   * least a tenth smaller. A compressed step stays in memory until the step is written. Default: none.
    */
   vtkSetClampMacro(Compression, int, CompressionNone, CompressionAutomatic);
   vtkGetMacro(Compression, int);
@@ -120,8 +122,8 @@ public:
 
   ///@{
   /**
-   * Leaves the writing of each time step to a thread. A call that writes several steps waits at its end until
-   * they are written. Off by default.
+   * On: a thread writes each time step in the background. A call that writes several steps waits until all
+   * steps are written. Off by default.
    */
   vtkSetMacro(WriteInBackground, bool);
   vtkGetMacro(WriteInBackground, bool);
@@ -129,23 +131,23 @@ public:
   ///@}
 
   /**
-   * An output configuration as for simulations, used instead of FileName: the path of a JSON file, or its
-   * text. The channels of the formats container and grads define the content, the steps and the target of the
-   * output; paths begin in the folder of FileName. The mode is thread, also without WriteInBackground, or
-   * direct.
+   * An output configuration as for simulations, which replaces FileName: the path of a JSON file, or the text
+   * of the file. The channels of the formats container and grads define the content, the steps and the target
+   * of the output. Paths are relative to the parent folder of FileName. The mode must be thread, which does
+   * not require WriteInBackground, or direct.
    */
   vtkSetStringMacro(OutputConfiguration);
   vtkGetStringMacro(OutputConfiguration);
 
   /**
-   * The controller of the ranks that write together. Default: the global controller.
+   * The controller of the ranks that write together. Default: VTK's global controller.
    */
   void SetController(vtkMultiProcessController* controller);
   vtkMultiProcessController* GetController();
 
   /**
-   * Writes the step or steps. Returns 1 on success, 0 after an error. Collective: every rank of the
-   * controller calls it.
+   * Writes the current step, or the selected steps. Returns 1 on success, 0 after an error. Collective: every
+   * rank of the controller calls it.
    */
   int Write() override;
 
@@ -160,17 +162,17 @@ private:
   vtkPatchWriter(const vtkPatchWriter&) = delete;
   void operator=(const vtkPatchWriter&) = delete;
 
-  struct GivenStep;
+  struct SourceStep;
   struct Internals;
 
   void WriteSteps();
-  void WriteStep(patchio::output::ChannelOutput& to, patchio::Communicator& ranks, const GivenStep& step,
+  void WriteStep(patchio::output::ChannelOutput& to, patchio::Communicator& ranks, const SourceStep& step,
       std::set<std::string>& notes);
   std::string FolderToWrite();
   std::vector<int> StepsToWrite();
   std::vector<double> TimesOfInput();
   vtkDataObject* UpdateInput(int index, int piece, int pieces);
-  std::int64_t NumberOfStep(std::int64_t given, double time, bool isFirst);
+  std::int64_t ChooseStepNumber(std::int64_t numberInData, double time, bool isFirst);
 
   char* FileName = nullptr;
   bool Overwrite = true;

@@ -5,8 +5,8 @@ namespace patchio {
 std::string JoinTexts(const std::vector<std::string>& texts)
 {
   ByteWriter out;
-  out.Put(texts);
-  const std::vector<std::byte> bytes = out.Take();
+  out.Append(texts);
+  const std::vector<std::byte> bytes = out.Release();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -21,7 +21,7 @@ std::vector<std::string> SplitTexts(const std::string& joined)
 
 }  // namespace patchio
 
-// XXH3 is compiled in from its header, so that PatchIO needs no shared library of it at run time.
+// XXH3 is compiled in from its header, so that PatchIO does not need xxHash's shared library at run time.
 #define XXH_INLINE_ALL
 #include <libdeflate.h>
 #include <xxhash.h>
@@ -63,13 +63,13 @@ std::uint64_t Checksum(const void* data, std::size_t bytes)
   return XXH3_64bits(data, bytes);
 }
 
-std::uint32_t Crc32(std::uint32_t before, const void* data, std::size_t bytes)
+std::uint32_t Crc32(std::uint32_t crc, const void* data, std::size_t bytes)
 {
-  return libdeflate_crc32(before, data, bytes);
+  return libdeflate_crc32(crc, data, bytes);
 }
 
 /// Multiplies `crc` by x^(8 * bytesAfter) modulo the CRC polynomial, as zlib's crc32_combine() does.
-std::uint32_t PartOfCrc32(std::uint32_t crc, std::uint64_t bytesAfter)
+std::uint32_t Crc32Contribution(std::uint32_t crc, std::uint64_t bytesAfter)
 {
   if (bytesAfter == 0) {
     return crc;

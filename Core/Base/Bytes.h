@@ -29,7 +29,7 @@ class ByteWriter
 {
 public:
   template <typename T>
-  void Put(const T& value)
+  void Append(const T& value)
   {
     static_assert(std::is_trivially_copyable_v<T>);
     const auto* begin = reinterpret_cast<const std::byte*>(&value);
@@ -37,33 +37,34 @@ public:
   }
 
   template <typename T>
-  void Put(const std::vector<T>& values)
+  void Append(const std::vector<T>& values)
   {
     static_assert(std::is_trivially_copyable_v<T>);
-    this->Put<std::uint64_t>(values.size());
+    this->Append<std::uint64_t>(values.size());
     const auto* begin = reinterpret_cast<const std::byte*>(values.data());
     this->Bytes.insert(this->Bytes.end(), begin, begin + values.size() * sizeof(T));
   }
 
-  void Put(const std::string& text) { this->Put(std::vector<char>(text.begin(), text.end())); }
+  void Append(const std::string& text) { this->Append(std::vector<char>(text.begin(), text.end())); }
 
-  void Put(const std::vector<std::string>& texts)
+  void Append(const std::vector<std::string>& texts)
   {
-    this->Put<std::uint64_t>(texts.size());
+    this->Append<std::uint64_t>(texts.size());
     for (const std::string& text : texts) {
-      this->Put(text);
+      this->Append(text);
     }
   }
 
   /// Appends the values of a tuple one after another. One function that returns std::tie() of a record's
   /// members serves both for writing and for reading the record.
   template <typename... T>
-  void Put(const std::tuple<T&...>& values)
+  void Append(const std::tuple<T&...>& values)
   {
-    std::apply([this](const auto&... value) { (this->Put(value), ...); }, values);
+    std::apply([this](const auto&... value) { (this->Append(value), ...); }, values);
   }
 
-  std::vector<std::byte> Take() { return std::move(this->Bytes); }
+  /// Moves the bytes out of the writer, which is empty afterwards.
+  std::vector<std::byte> Release() { return std::move(this->Bytes); }
 
 private:
   std::vector<std::byte> Bytes;
@@ -125,7 +126,7 @@ public:
     std::apply([this](auto&... value) { (this->Get(value), ...); }, values);
   }
 
-  /// Returns the address and the length of an array of bytes that Put() wrote. The bytes are not copied.
+  /// Returns the address and the length of an array of bytes that Append() wrote. The bytes are not copied.
   std::pair<const std::byte*, std::size_t> GetBytes()
   {
     const auto count = this->Get<std::uint64_t>();
@@ -166,13 +167,13 @@ std::vector<std::string> SplitTexts(const std::string& joined);
 /// releases, so files may contain it.
 std::uint64_t Checksum(const void* data, std::size_t bytes);
 
-/// Extends a CRC-32 (as in zlib and PNG) by further bytes and returns it. `before`: CRC-32 of the preceding
-/// bytes; 0 if there are none.
-std::uint32_t Crc32(std::uint32_t before, const void* data, std::size_t bytes);
+/// Extends `crc`, the CRC-32 (as in zlib and PNG) of the preceding bytes, by further bytes. Returns the new
+/// CRC-32. The CRC-32 of no bytes is 0.
+std::uint32_t Crc32(std::uint32_t crc, const void* data, std::size_t bytes);
 
 /// Returns the contribution of one part of a byte string to the CRC-32 of the whole string. The CRC-32 of the
-/// whole is the exclusive or of the contributions of all parts, in any order. crc: CRC-32 of the part alone;
-/// bytesAfter: number of bytes that follow the part.
-std::uint32_t PartOfCrc32(std::uint32_t crc, std::uint64_t bytesAfter);
+/// whole is the exclusive or of the contributions of all parts, in any order. `crc`: CRC-32 of the part
+/// alone. `bytesAfter`: number of bytes that follow the part.
+std::uint32_t Crc32Contribution(std::uint32_t crc, std::uint64_t bytesAfter);
 
 }  // namespace patchio

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int GatherTag = 4711, ExchangeTag = 4712;
 /// Greatest number of values that one MPI call can count.
-constexpr std::uint64_t MostOfCall = std::numeric_limits<int>::max();
+constexpr std::uint64_t MaximumMpiCount = std::numeric_limits<int>::max();
 
 class SelfCommunicator : public Communicator
 {
@@ -36,7 +36,7 @@ public:
 class MpiCommunicator : public Communicator
 {
 public:
-  /// owned: true if the destructor frees `comm`.
+  /// Wraps `comm`. `owned`: true if the destructor frees `comm`.
   explicit MpiCommunicator(MPI_Comm comm, bool owned = false) : Comm(comm), Owned(owned)
   {
     MPI_Comm_rank(comm, &this->RankValue);
@@ -62,14 +62,14 @@ public:
   {
     std::uint64_t size = bytes.size();
     MPI_Bcast(&size, 1, MPI_UINT64_T, 0, this->Comm);
-    this->ResizeTogether(bytes, size);
+    this->ResizeOnAllRanks(bytes, size);
     BroadcastBytes(bytes.data(), size, 0, this->Comm);
   }
 
   std::vector<std::string> AllGather(const std::string& text) override
   {
     std::vector<std::uint64_t> offsets;
-    const std::vector<char> all = this->GatherV<char>(text.data(), text.size(), MPI_CHAR, offsets);
+    const std::vector<char> all = this->AllGatherV<char>(text.data(), text.size(), MPI_CHAR, offsets);
     std::vector<std::string> result;
     for (int rank = 0; rank < this->SizeValue; ++rank) {
       result.emplace_back(all.data() + offsets[rank], offsets[rank + 1] - offsets[rank]);
@@ -85,7 +85,7 @@ public:
     std::vector<std::uint64_t> sizes(this->SizeValue);
     MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, this->Comm);
     if (this->RankValue != 0) {
-      ForPieces(size, [&](std::uint64_t begin, int count) {
+      ForEachMessage(size, [&](std::uint64_t begin, int count) {
         MPI_Send(text.data() + begin, count, MPI_CHAR, 0, GatherTag, this->Comm);
       });
       return result;
@@ -93,7 +93,7 @@ public:
     result.push_back(text);
     for (int rank = 1; rank < this->SizeValue; ++rank) {
       std::string& part = result.emplace_back(sizes[rank], '\0');
-      ForPieces(sizes[rank], [&](std::uint64_t begin, int count) {
+      ForEachMessage(sizes[rank], [&](std::uint64_t begin, int count) {
         MPI_Recv(part.data() + begin, count, MPI_CHAR, rank, GatherTag, this->Comm, MPI_STATUS_IGNORE);
       });
     }
@@ -112,13 +112,13 @@ public:
     for (int rank = 0; rank < this->SizeValue; ++rank) {
       std::string& part = into[rank];
       part.resize(receiveSizes[rank]);
-      ForPieces(receiveSizes[rank], [&](std::uint64_t begin, int count) {
+      ForEachMessage(receiveSizes[rank], [&](std::uint64_t begin, int count) {
         MPI_Irecv(
             part.data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm, &requests.emplace_back());
       });
     }
     for (int rank = 0; rank < this->SizeValue; ++rank) {
-      ForPieces(sendSizes[rank], [&](std::uint64_t begin, int count) {
+      ForEachMessage(sendSizes[rank], [&](std::uint64_t begin, int count) {
         MPI_Isend(texts[rank].data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm,
             &requests.emplace_back());
       });
@@ -129,16 +129,16 @@ public:
   std::vector<double> AllGather(const std::vector<double>& values) override
   {
     std::vector<std::uint64_t> offsets;
-    return this->GatherV<double>(values.data(), values.size(), MPI_DOUBLE, offsets);
+    return this->AllGatherV<double>(values.data(), values.size(), MPI_DOUBLE, offsets);
   }
 
   std::vector<int> AllGather(const std::vector<int>& values) override
   {
     std::vector<std::uint64_t> offsets;
-    return this->GatherV<int>(values.data(), values.size(), MPI_INT, offsets);
+    return this->AllGatherV<int>(values.data(), values.size(), MPI_INT, offsets);
   }
 
-  std::vector<double> Largest(const std::vector<double>& values) override
+  std::vector<double> Max(const std::vector<double>& values) override
   {
     std::vector<double> largest(values.size());
     MPI_Allreduce(
@@ -148,21 +148,21 @@ public:
 
   void BeginSum(const std::vector<double>& values) override
   {
-    assert(this->Summing == MPI_REQUEST_NULL);
+    assert(this->SumRequest == MPI_REQUEST_NULL);
     this->Terms = values;
     this->Sums.resize(values.size());
     MPI_Iallreduce(this->Terms.data(), this->Sums.data(), static_cast<int>(values.size()), MPI_DOUBLE,
-        MPI_SUM, this->Comm, &this->Summing);
+        MPI_SUM, this->Comm, &this->SumRequest);
   }
 
-  bool EndSum(std::vector<double>& sum) override
+  bool TestSum(std::vector<double>& sum) override
   {
-    int there = 0;
-    MPI_Test(&this->Summing, &there, MPI_STATUS_IGNORE);
-    if (there) {
+    int complete = 0;
+    MPI_Test(&this->SumRequest, &complete, MPI_STATUS_IGNORE);
+    if (complete) {
       sum = this->Sums;
     }
-    return there != 0;
+    return complete != 0;
   }
 
 protected:
@@ -181,8 +181,8 @@ protected:
 
 private:
   /// Resizes `bytes`. Collective: every rank of the communicator calls it. All ranks throw Error if one rank
-  /// has too little memory, because the others would wait for that rank in the broadcast.
-  void ResizeTogether(std::vector<std::byte>& bytes, std::uint64_t size)
+  /// has too little memory, because the other ranks would wait for that rank in the broadcast.
+  void ResizeOnAllRanks(std::vector<std::byte>& bytes, std::uint64_t size)
   {
     int enough = 1;
     try {
@@ -202,7 +202,7 @@ private:
   /// values are at offsets[r] .. offsets[r+1] - 1. If there are more values than one MPI call can count, the
   /// ranks broadcast their values in turn.
   template <typename T>
-  std::vector<T> GatherV(
+  std::vector<T> AllGatherV(
       const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets)
   {
     const std::uint64_t ownSize = size;
@@ -211,7 +211,7 @@ private:
     offsets.assign(this->SizeValue + 1, 0);
     std::partial_sum(sizes.begin(), sizes.end(), offsets.begin() + 1);
     std::vector<T> all(offsets.back());
-    if (offsets.back() <= MostOfCall) {
+    if (offsets.back() <= MaximumMpiCount) {
       const std::vector<int> counts(sizes.begin(), sizes.end());
       const std::vector<int> begins(offsets.begin(), offsets.end());
       MPI_Allgatherv(
@@ -230,7 +230,7 @@ private:
   bool Owned;
   int RankValue = 0;
   int SizeValue = 1;
-  MPI_Request Summing = MPI_REQUEST_NULL;
+  MPI_Request SumRequest = MPI_REQUEST_NULL;
   std::vector<double> Terms, Sums;  ///< inputs and results of the sum in progress
 };
 
@@ -268,7 +268,7 @@ void Communicator::BeginSum(const std::vector<double>& values)
   }
 }
 
-bool Communicator::EndSum(std::vector<double>& sum)
+bool Communicator::TestSum(std::vector<double>& sum)
 {
   sum = this->Sums;
   return true;
@@ -278,13 +278,13 @@ std::vector<double> Communicator::Sum(const std::vector<double>& values)
 {
   std::vector<double> sum;
   this->BeginSum(values);
-  while (!this->EndSum(sum)) {
+  while (!this->TestSum(sum)) {
     std::this_thread::yield();
   }
   return sum;
 }
 
-std::vector<double> Communicator::Largest(const std::vector<double>& values)
+std::vector<double> Communicator::Max(const std::vector<double>& values)
 {
   const std::vector<double> all = this->AllGather(values);
   std::vector<double> largest = values;
@@ -306,13 +306,13 @@ std::unique_ptr<Communicator> Communicator::SplitByMachine() const
 
 Communicator& Communicator::BackgroundDuplicate()
 {
-  if (!this->Second) {
-    this->Second = this->Duplicate();
+  if (!this->Background) {
+    this->Background = this->Duplicate();
   }
-  return *this->Second;
+  return *this->Background;
 }
 
-Communicator& Communicator::OnMachine()
+Communicator& Communicator::MachineCommunicator()
 {
   if (!this->Machine) {
     this->Machine = this->SplitByMachine();
@@ -322,7 +322,7 @@ Communicator& Communicator::OnMachine()
 
 void BroadcastBytes(std::byte* data, std::uint64_t bytes, int root, MPI_Comm comm)
 {
-  ForPieces(
+  ForEachMessage(
       bytes, [&](std::uint64_t begin, int count) { MPI_Bcast(data + begin, count, MPI_BYTE, root, comm); });
 }
 
@@ -370,7 +370,7 @@ void RunOnAllRanks(Communicator& comm, const std::function<void()>& work)
 
 bool AllOf(Communicator& comm, bool holds)
 {
-  return comm.Largest({holds ? 0.0 : 1.0})[0] == 0;
+  return comm.Max({holds ? 0.0 : 1.0})[0] == 0;
 }
 
 std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector<std::string>& lines)
@@ -396,7 +396,7 @@ std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector
   return found;
 }
 
-std::vector<std::byte> BytesOfRankZero(
+std::vector<std::byte> ProduceOnRankZero(
     Communicator& comm, const std::function<std::vector<std::byte>()>& produce)
 {
   // The last byte is 0 if the other bytes are the result, and 1 if they are an error message.

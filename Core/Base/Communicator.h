@@ -18,8 +18,8 @@
 namespace patchio {
 
 /// A group of processes that read or write together. Collective: every rank of the communicator calls each
-/// method in the same order, except Rank(), Size(), Mpi() and EndSum(). Not thread-safe: a second thread must
-/// use BackgroundDuplicate().
+/// method in the same order, except Rank(), Size(), Mpi() and TestSum(). Not thread-safe: a second thread
+/// must use BackgroundDuplicate().
 class Communicator
 {
 public:
@@ -35,7 +35,7 @@ public:
   virtual void Broadcast(std::vector<std::byte>& bytes) = 0;
   /// Returns the texts of all ranks, in rank order, on all ranks.
   virtual std::vector<std::string> AllGather(const std::string& text) = 0;
-  /// Returns the texts of all ranks, in rank order, on rank 0, and nothing on the other ranks.
+  /// Returns the texts of all ranks, in rank order, on rank 0, and an empty list on the other ranks.
   virtual std::vector<std::string> Gather(const std::string& text);
   /// Sends texts[i] to rank i. Returns the texts sent to this rank, in rank order. `texts` has Size()
   /// entries.
@@ -52,7 +52,7 @@ public:
   /// Returns the maximum over all ranks of each value, on all ranks. `values` has the same length on all
   /// ranks. Takes time proportional to the logarithm of Size(); AllGather() takes time proportional to
   /// Size().
-  virtual std::vector<double> Largest(const std::vector<double>& values);
+  virtual std::vector<double> Max(const std::vector<double>& values);
   /// Returns the sum over all ranks of each value, on all ranks; see BeginSum().
   std::vector<double> Sum(const std::vector<double>& values);
 
@@ -62,16 +62,16 @@ public:
   virtual void BeginSum(const std::vector<double>& values);
   /// Returns true once the sum is complete, and stores it in `sum`; another sum may begin then. Not
   /// collective.
-  virtual bool EndSum(std::vector<double>& sum);
+  virtual bool TestSum(std::vector<double>& sum);
 
-  /// Returns a duplicate of this communicator, for work that runs concurrently with work on this one. The
+  /// Returns a duplicate of this communicator, for work that runs concurrently with work on the original. The
   /// duplicate lives as long as this communicator. The first call is collective: every rank of the
   /// communicator calls it.
   Communicator& BackgroundDuplicate();
   /// Returns the communicator of the ranks that run on this rank's machine and share its memory. The result
   /// lives as long as this communicator. The first call is collective: every rank of the communicator calls
   /// it.
-  Communicator& OnMachine();
+  Communicator& MachineCommunicator();
 
 protected:
   // The defaults return a communicator of a single process.
@@ -80,12 +80,13 @@ protected:
 
 private:
   std::vector<double> Sums;
-  std::unique_ptr<Communicator> Second, Machine;
+  std::unique_ptr<Communicator> Background, Machine;
 };
 
-/// Calls transfer(begin, count) for consecutive pieces of `bytes` bytes, each small enough for an MPI count.
+/// Splits `bytes` bytes into consecutive messages that are small enough for an MPI count, and calls
+/// transfer(begin, count) for each message.
 template <typename Transfer>
-void ForPieces(std::uint64_t bytes, Transfer transfer)
+void ForEachMessage(std::uint64_t bytes, Transfer transfer)
 {
   constexpr std::uint64_t most = std::uint64_t(1) << 30;
   for (std::uint64_t begin = 0; begin < bytes; begin += most) {
@@ -95,21 +96,21 @@ void ForPieces(std::uint64_t bytes, Transfer transfer)
 
 /// Divides `count` items evenly among `ranks` ranks. Returns the first index of the share of `rank`, and the
 /// index after the last.
-inline std::pair<std::size_t, std::size_t> PartOfRank(std::size_t count, int rank, int ranks)
+inline std::pair<std::size_t, std::size_t> ShareOfRank(std::size_t count, int rank, int ranks)
 {
   return {count * rank / ranks, count * (rank + 1) / ranks};
 }
 
-/// Packs plain values into a string that can be gathered; ValuesInTexts() concatenates the values of gathered
+/// Packs plain values into a string that can be gathered; UnpackValues() concatenates the values of gathered
 /// strings.
 template <typename T>
-std::string TextOfValues(const std::vector<T>& values)
+std::string PackValues(const std::vector<T>& values)
 {
   static_assert(std::is_trivially_copyable_v<T>);
   return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 template <typename T>
-std::vector<T> ValuesInTexts(const std::vector<std::string>& texts)
+std::vector<T> UnpackValues(const std::vector<std::string>& texts)
 {
   std::vector<T> all;
   for (const std::string& part : texts) {
@@ -127,7 +128,7 @@ std::vector<T> ValuesInTexts(const std::vector<std::string>& texts)
 template <typename T>
 std::vector<T> GatherValues(Communicator& comm, const std::vector<T>& values)
 {
-  return ValuesInTexts<T>(comm.AllGather(TextOfValues(values)));
+  return UnpackValues<T>(comm.AllGather(PackValues(values)));
 }
 
 /// Copies any number of bytes from rank `root` to all ranks. Collective: every rank of the communicator calls
@@ -162,8 +163,8 @@ struct RankDifference
   std::size_t Rank = 0;                   ///< the first rank that differs from rank 0
   std::size_t Count = 0;                  ///< number of ranks that differ from rank 0
   std::vector<std::string> First, Other;  ///< lines of rank 0 and of rank `Rank`
-  std::size_t Line = 0;  ///< index of the first line that differs; the length of the shorter list if it is
-                         ///< the beginning of the other
+  std::size_t Line = 0;  ///< index of the first line that differs; the length of the shorter list if the
+                         ///< longer list begins with the shorter one
 };
 
 /// Compares the lines of all ranks. Returns the first difference, on all ranks, or nothing if all ranks have
@@ -172,7 +173,7 @@ std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector
 
 /// Runs `produce`, which must not communicate, on rank 0, and returns its result on all ranks. If `produce`
 /// fails, all ranks throw Error. Collective: every rank of the communicator calls it.
-std::vector<std::byte> BytesOfRankZero(
+std::vector<std::byte> ProduceOnRankZero(
     Communicator& comm, const std::function<std::vector<std::byte>()>& produce);
 
 /// Returns the name and version of the MPI library, such as "Open MPI v4.1.4".

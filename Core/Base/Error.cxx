@@ -19,9 +19,9 @@ Error FileError(
   return Error(text);
 }
 
-void Requirement::Fail(const std::string& what) const
+void Requirement::Fail(const std::string& fault) const
 {
-  throw Error(fmt::format("{} has {}.", this->Subject, what));
+  throw Error(fmt::format("{} has {}.", this->Subject, fault));
 }
 
 std::string PlainText(std::string text)

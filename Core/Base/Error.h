@@ -7,8 +7,8 @@
 
 namespace patchio {
 
-/// An error in PatchIO's input (a file, a name, a number). Errors of PatchIO itself are assertions. what() is
-/// a complete English message for the user.
+/// An error in PatchIO's input (a file, a name, a number). PatchIO checks its own code with assertions
+/// instead. what() is a complete English message for the user.
 class Error : public std::runtime_error
 {
 public:
@@ -20,21 +20,21 @@ public:
 Error FileError(const std::string& file, const std::string& expected, const std::string& found,
     const std::string& advice = {});
 
-/// Checks conditions on data that was read from a file. Throws Error("SUBJECT has WHAT.") if a condition does
-/// not hold:
+/// Checks conditions on data that was read from a file. Throws Error("SUBJECT has FAULT.") if a condition
+/// does not hold:
 ///   constexpr Requirement Require("The index");
 ///   Require(count <= left, "a shard that ends too early");
 class Requirement
 {
 public:
   explicit constexpr Requirement(const char* subject) : Subject(subject) {}
-  void operator()(bool holds, const char* otherwise) const
+  void operator()(bool holds, const char* fault) const
   {
     if (!holds) {
-      this->Fail(otherwise);
+      this->Fail(fault);
     }
   }
-  [[noreturn]] void Fail(const std::string& what) const;
+  [[noreturn]] void Fail(const std::string& fault) const;
 
 private:
   const char* Subject;
@@ -49,7 +49,7 @@ std::string JoinLines(const std::vector<std::string>& texts);
 /// Returns the system's text for a value of `errno`, such as "No such file or directory".
 std::string SystemMessage(int errorNumber);
 
-/// Returns advice on a value of `errno`, as a phrase for FileError(), or an empty text if there is none.
+/// Returns advice on a value of `errno`, as a phrase for FileError(). The text is empty for other values.
 std::string SystemAdvice(int errorNumber);
 
 /// Makes an error about a failed system call: "FILE: No such file or directory; expected a readable file.

@@ -38,16 +38,16 @@ int OpenFor(PlainFile::Purpose purpose, const std::string& path, unsigned mode)
 }  // namespace
 
 PlainFile::PlainFile(const std::string& path, Purpose purpose, unsigned mode)
-    : PathName(path), Number(OpenFor(purpose, path, mode))
+    : PathName(path), FileDescriptor(OpenFor(purpose, path, mode))
 {
-  if (this->Number < 0) {
+  if (this->FileDescriptor < 0) {
     this->Fail(purpose == Purpose::Read ? "a readable file" : "a file that can be written");
   }
 }
 
 PlainFile::~PlainFile()
 {
-  ::close(this->Number);
+  ::close(this->FileDescriptor);
 }
 
 void PlainFile::Fail(const std::string& expected) const
@@ -58,18 +58,19 @@ void PlainFile::Fail(const std::string& expected) const
 std::uint64_t PlainFile::Size() const
 {
   struct stat status = {};
-  if (::fstat(this->Number, &status) != 0) {
+  if (::fstat(this->FileDescriptor, &status) != 0) {
     this->Fail("a readable file");
   }
   return S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-std::size_t PlainFile::ReadSome(std::uint64_t offset, void* into, std::size_t bytes) const
+std::size_t PlainFile::ReadUpTo(std::uint64_t offset, void* into, std::size_t bytes) const
 {
   auto* target = static_cast<std::byte*>(into);
   std::size_t done = 0;
   while (done < bytes) {
-    const ssize_t got = ::pread(this->Number, target + done, bytes - done, static_cast<off_t>(offset + done));
+    const ssize_t got =
+        ::pread(this->FileDescriptor, target + done, bytes - done, static_cast<off_t>(offset + done));
     if (got == 0) {
       break;
     }
@@ -83,7 +84,7 @@ std::size_t PlainFile::ReadSome(std::uint64_t offset, void* into, std::size_t by
 
 void PlainFile::Read(std::uint64_t offset, void* into, std::size_t bytes) const
 {
-  if (this->ReadSome(offset, into, bytes) < bytes) {
+  if (this->ReadUpTo(offset, into, bytes) < bytes) {
     throw FileError(
         this->PathName, fmt::format("{} bytes at offset {}", bytes, offset), "the end of the file");
   }
@@ -97,10 +98,10 @@ void PlainFile::Write(std::uint64_t offset, const void* data, std::size_t bytes)
 
 void PlainFile::Write(std::uint64_t offset, std::vector<iovec>& buffers) const
 {
-  constexpr std::size_t most = 1024;  // most buffers of one call: IOV_MAX of Linux
+  constexpr std::size_t most = 1024;  // greatest number of buffers of one call: IOV_MAX of Linux
   for (auto next = buffers.begin(); next != buffers.end();) {
     const auto count = static_cast<int>(std::min<std::size_t>(most, buffers.end() - next));
-    const ssize_t put = ::pwritev(this->Number, &*next, count, static_cast<off_t>(offset));
+    const ssize_t put = ::pwritev(this->FileDescriptor, &*next, count, static_cast<off_t>(offset));
     if (put < 0 && errno != EINTR) {
       const std::size_t left = std::accumulate(next, buffers.end(), std::size_t(0),
           [](std::size_t sum, const iovec& buffer) { return sum + buffer.iov_len; });
@@ -120,14 +121,14 @@ void PlainFile::Write(std::uint64_t offset, std::vector<iovec>& buffers) const
 
 void PlainFile::SetSize(std::uint64_t bytes) const
 {
-  if (::ftruncate(this->Number, static_cast<off_t>(bytes)) != 0) {
+  if (::ftruncate(this->FileDescriptor, static_cast<off_t>(bytes)) != 0) {
     this->Fail(fmt::format("a file that can have {} bytes", bytes));
   }
 }
 
 void PlainFile::Reserve(std::uint64_t bytes) const
 {
-  const int fault = bytes > 0 ? ::posix_fallocate(this->Number, 0, static_cast<off_t>(bytes)) : 0;
+  const int fault = bytes > 0 ? ::posix_fallocate(this->FileDescriptor, 0, static_cast<off_t>(bytes)) : 0;
   if (fault != 0) {
     errno = fault;
     this->Fail(fmt::format("space for {} bytes", bytes));
@@ -137,31 +138,31 @@ void PlainFile::Reserve(std::uint64_t bytes) const
 bool PlainFile::IsInPlace() const
 {
   struct stat opened = {}, named = {};
-  return ::fstat(this->Number, &opened) == 0 && ::stat(this->PathName.c_str(), &named) == 0 &&
+  return ::fstat(this->FileDescriptor, &opened) == 0 && ::stat(this->PathName.c_str(), &named) == 0 &&
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 void PlainFile::Flush() const
 {
   struct stat status = {};
-  if (::fsync(this->Number) != 0 || ::fstat(this->Number, &status) != 0) {
+  if (::fsync(this->FileDescriptor) != 0 || ::fstat(this->FileDescriptor, &status) != 0) {
     this->Fail("a file that can be written");
   }
   if (status.st_nlink == 0 && !this->IsInPlace()) {
-    throw FileError(this->PathName, "the file that is being written", "that the file was removed",
+    throw FileError(this->PathName, "a file that stays in its folder during the write", "a removed file",
         "Do not remove or replace a file while a run writes it");
   }
 }
 
 std::vector<fs::path> EntriesOf(
-    const fs::path& folder, const std::function<bool(const fs::directory_entry&)>& wanted)
+    const fs::path& folder, const std::function<bool(const fs::directory_entry&)>& accepts)
 {
   std::vector<fs::path> paths;
   // Errors are returned as codes, because the increment in a range-for loop would throw.
   std::error_code fault;
   for (fs::directory_iterator entry(folder, fault); !fault && entry != fs::directory_iterator();
        entry.increment(fault)) {
-    if (wanted(*entry)) {
+    if (accepts(*entry)) {
       paths.push_back(entry->path());
     }
   }
@@ -187,7 +188,7 @@ void RemoveStaleFiles(
   }
 }
 
-std::string TidyPath(const std::string& path)
+std::string NormalizedPath(const std::string& path)
 {
   std::size_t end = path.size();
   while (end > 1 && (path[end - 1] == '/' || (path[end - 1] == '.' && path[end - 2] == '/'))) {

@@ -34,21 +34,24 @@ public:
   PlainFile& operator=(const PlainFile&) = delete;
 
   const std::string& Path() const { return this->PathName; }
-  int Descriptor() const { return this->Number; }
+  int Descriptor() const { return this->FileDescriptor; }
   std::uint64_t Size() const;
 
-  /// Reads up to `bytes` bytes from `offset` on into `into`, fewer at the end of the file. Returns the number
-  /// of bytes read. Throws Error if the storage fails.
-  std::size_t ReadSome(std::uint64_t offset, void* into, std::size_t bytes) const;
-  /// Read() and Write() transfer all bytes, or throw Error.
+  /// Reads `bytes` bytes at `offset` into `into`, or fewer if the file ends earlier. Returns the number of
+  /// bytes read. Throws Error if the read fails.
+  std::size_t ReadUpTo(std::uint64_t offset, void* into, std::size_t bytes) const;
+  /// Reads exactly `bytes` bytes at `offset`. Throws Error if the file ends earlier or the read fails.
   void Read(std::uint64_t offset, void* into, std::size_t bytes) const;
+  /// Writes all bytes at `offset`. Throws Error if the write fails.
   void Write(std::uint64_t offset, const void* data, std::size_t bytes) const;
-  /// Writes the buffers one after another. The entries of `buffers` are modified.
+  /// Writes the buffers one after another at `offset`, and modifies the entries of `buffers`. Throws Error if
+  /// the write fails.
   void Write(std::uint64_t offset, std::vector<iovec>& buffers) const;
   /// Truncates or extends the file. An extension reads as zeros and occupies no space on the storage. Throws
-  /// Error.
+  /// Error if the system refuses the size.
   void SetSize(std::uint64_t bytes) const;
-  /// Sets the size and allocates the space, so that a full file system is noticed here. Throws Error.
+  /// Allocates space for the first `bytes` bytes, and extends a shorter file to that size, so that a full
+  /// file system causes an error before the first write. Throws Error if the space cannot be allocated.
   void Reserve(std::uint64_t bytes) const;
   /// Returns false if the file was removed or renamed, or if `Path()` is another file now.
   bool IsInPlace() const;
@@ -60,13 +63,13 @@ private:
   [[noreturn]] void Fail(const std::string& expected) const;
 
   std::string PathName;
-  int Number;
+  int FileDescriptor;
 };
 
-/// Returns the paths of a folder's entries for which `wanted` returns true, in ascending order. Returns
-/// nothing for a folder that cannot be read.
+/// Returns the paths of a folder's entries for which `accepts` returns true, in ascending order. Returns an
+/// empty list for a folder that cannot be read.
 std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder,
-    const std::function<bool(const std::filesystem::directory_entry&)>& wanted);
+    const std::function<bool(const std::filesystem::directory_entry&)>& accepts);
 
 /// Removes the temporary files that killed programs left behind: files in `folder` whose names begin with
 /// `prefix` and end with `suffix`, and that have not changed for `seconds` seconds. Ignores errors.
@@ -76,23 +79,23 @@ void RemoveStaleFiles(
 /// Returns the path without "/" and "/." at its end, which the completion of a shell adds. If the last part
 /// is "." or "..", returns the canonical path. Names derived from a path are then the same, however the user
 /// typed the path.
-std::string TidyPath(const std::string& path);
+std::string NormalizedPath(const std::string& path);
 
 /// Opens a regular file for reading, without waiting. Returns the file descriptor, or -1 with `errno` set if
 /// the file cannot be opened. Throws Error if `path` is a folder, a pipe or a device.
 int OpenRegularFile(const std::string& path);
 
-/// Throws Error unless `path` is a regular file that can be opened for reading. Call it before a library or a
-/// standard stream opens the file, because these may wait for a pipe.
+/// Throws Error unless `path` is a regular file that can be opened for reading. Call this
+/// function before a library or a standard stream opens the file: libraries and streams may wait for a pipe.
 void CheckRegularFile(const std::string& path);
 
 /// Flushes the names in a folder to the storage, so that new, renamed and removed files survive a failure of
-/// the machine. Ignores errors: some file systems do not support this, and do not need it.
+/// the machine. Ignores errors: some file systems neither support nor need the flush.
 void FlushFolder(const std::string& folder);
 
 /// Replaces the contents of a file by `text`. Writes and flushes a temporary file in the same folder, renames
 /// it and flushes the folder, so that other programs always see either the old or the new text, and the new
-/// one survives a failure of the machine. Throws Error; the old file is unchanged then.
+/// text survives a failure of the machine. After a failure, throws Error and leaves the old file unchanged.
 void ReplaceFile(const std::string& path, const std::string& text);
 
 }  // namespace patchio

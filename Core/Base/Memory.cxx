@@ -39,7 +39,7 @@ std::optional<std::uint64_t> NumberAfter(const std::string& word, const std::str
 
 /// Returns the number that is the whole contents of a file, or nothing if the file contains another text,
 /// such as "max".
-std::optional<std::uint64_t> NumberIn(const std::string& path)
+std::optional<std::uint64_t> NumberInFile(const std::string& path)
 {
   std::ifstream file(path);
   std::uint64_t number = 0;
@@ -48,20 +48,20 @@ std::optional<std::uint64_t> NumberIn(const std::string& path)
 
 /// The names of the files in control groups, and of entries in these files, in one version of the cgroup
 /// interface.
-struct GroupFiles
+struct CgroupFiles
 {
   const char *Mount, *Limit, *Usage;
   const char *InactiveCache, *ActiveCache;  ///< entries of memory.stat
 };
-constexpr GroupFiles Version1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+constexpr CgroupFiles Version1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
     "total_inactive_file", "total_active_file"};
-constexpr GroupFiles Version2{
+constexpr CgroupFiles Version2{
     "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file", "active_file"};
 
-std::uint64_t AvailableInGroup(const std::string& folder, const GroupFiles& files)
+std::uint64_t AvailableInGroup(const std::string& folder, const CgroupFiles& files)
 {
-  const auto limit = NumberIn(folder + files.Limit);
-  const auto usage = NumberIn(folder + files.Usage);
+  const auto limit = NumberInFile(folder + files.Limit);
+  const auto usage = NumberInFile(folder + files.Usage);
   if (!limit || !usage) {
     return Unknown;
   }
@@ -74,7 +74,7 @@ std::uint64_t AvailableInGroup(const std::string& folder, const GroupFiles& file
 
 /// Returns the minimum of the memory available in a group and in the groups above it. Inside a container, the
 /// path of the group may be missing; the mount itself is then the container's group.
-std::uint64_t AvailableInGroups(const std::string& root, std::string group, const GroupFiles& files)
+std::uint64_t AvailableInGroups(const std::string& root, std::string group, const CgroupFiles& files)
 {
   std::uint64_t least = Unknown;
   for (;;) {
@@ -88,7 +88,7 @@ std::uint64_t AvailableInGroups(const std::string& root, std::string group, cons
 
 /// Returns the minimum of the memory available in all groups of this process. The lines of /proc/self/cgroup
 /// are "number:controllers:/path"; version 2 leaves the controllers empty.
-std::uint64_t AvailableToGroups(const std::string& root)
+std::uint64_t AvailableToProcess(const std::string& root)
 {
   std::uint64_t least = Unknown;
   std::ifstream file(root + "proc/self/cgroup");
@@ -109,7 +109,7 @@ std::uint64_t AvailableMemoryNow(const std::string& root)
 {
   const std::string folder = root + (root.empty() || root.back() != '/' ? "/" : "");
   const auto kibibytes = NumberAfter("MemAvailable:", folder + "proc/meminfo");
-  return std::min(kibibytes ? *kibibytes * 1024 : Unknown, AvailableToGroups(folder));
+  return std::min(kibibytes ? *kibibytes * 1024 : Unknown, AvailableToProcess(folder));
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::uint64_t AvailableMemory(const std::string& root)
   if (root != "/") {
     return AvailableMemoryNow(root);
   }
-  // A query takes 0.1 ms, and each read makes several.
+  // A query takes 0.1 ms, and each read makes several queries.
   constexpr double fresh = 0.02;
   static std::mutex lock;
   static std::optional<std::pair<std::chrono::steady_clock::time_point, std::uint64_t>> known;
@@ -133,9 +133,9 @@ std::uint64_t AvailableMemory(const std::string& root)
 
 void CheckMemoryOfMachines(Communicator& comm, double bytes, double share)
 {
-  Communicator& machine = comm.OnMachine();
+  Communicator& machine = comm.MachineCommunicator();
   const double needed = machine.Sum({bytes})[0];
-  const double free = -machine.Largest({-share * static_cast<double>(AvailableMemory())})[0];
+  const double free = -machine.Max({-share * static_cast<double>(AvailableMemory())})[0];
   RunOnAllRanks(comm, [&] {
     if (needed > free) {
       throw Error(

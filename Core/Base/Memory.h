@@ -11,8 +11,8 @@ namespace patchio {
 
 /// Returns the number of bytes that can be allocated without swapping: the kernel's estimate, or less if a
 /// limit on the process's control group or on a group above it is lower (batch systems and containers set
-/// such limits). Cached file contents count as free. Returns the largest std::uint64_t if neither is known.
-/// The result may be up to 0.02 s old. Any thread may call it.
+/// such limits). Cached file contents count as free. Returns the largest std::uint64_t if the kernel
+/// states neither an estimate nor a limit. The result may be up to 0.02 s old. Thread-safe.
 ///
 /// `root`: folder that contains proc/ and sys/; only tests pass another folder than "/".
 std::uint64_t AvailableMemory(const std::string& root = "/");
@@ -26,7 +26,7 @@ void CheckMemoryOfMachines(Communicator& comm, double bytes, double share = 1);
 std::string MachineName();
 
 /// Returns a new name for a temporary file that is going to replace `path`, in the same folder:
-/// "path.MACHINE.PID.NUMBER.tmp". Each call returns another name. Any thread may call it.
+/// "path.MACHINE.PID.NUMBER.tmp". Each call returns another name. Thread-safe.
 std::string TemporaryName(const std::string& path);
 
 }  // namespace patchio

@@ -20,14 +20,15 @@ private:
 };
 
 /// Limits how often an expensive action is done.
-class Pace
+class RateLimiter
 {
 public:
-  /// seconds: least time between two actions.
-  explicit Pace(double seconds) : Seconds(seconds) {}
+  /// Sets the least time between two actions.
+  explicit RateLimiter(double seconds) : Seconds(seconds) {}
 
-  /// Returns true in the first call, and then whenever `seconds` have passed since it last returned true.
-  bool Due()
+  /// Returns whether the action may be done now: in the first call, and again when `Seconds` have passed
+  /// since the last call that returned true.
+  bool TryAcquire()
   {
     if (this->Last && this->Last->Seconds() < this->Seconds) {
       return false;

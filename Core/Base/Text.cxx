@@ -28,22 +28,22 @@ std::string ByteText(double bytes)
   return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
 }
 
-std::string CountText(std::uint64_t count, const std::string& one, const std::string& several)
+std::string CountText(std::uint64_t count, const std::string& singular, const std::string& plural)
 {
-  return fmt::format("{} {}", count, count == 1 ? one : several.empty() ? one + "s" : several);
+  return fmt::format("{} {}", count, count == 1 ? singular : plural.empty() ? singular + "s" : plural);
 }
 
 namespace {
 
-constexpr std::size_t MostLetters = 256;  ///< of a name that Difference() compares
+constexpr std::size_t MostLetters = 256;  ///< greatest number of letters that EditDistance() compares
 
-char Small(char letter)
+char ToLower(char letter)
 {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
 }
 
 /// Returns the Levenshtein distance of two names, ignoring case. Keeps one row of the table at a time.
-std::size_t Difference(const std::string& a, const std::string& b)
+std::size_t EditDistance(const std::string& a, const std::string& b)
 {
   const std::size_t rows = std::min(a.size(), MostLetters), columns = std::min(b.size(), MostLetters);
   std::vector<std::size_t> row(columns + 1);
@@ -51,7 +51,7 @@ std::size_t Difference(const std::string& a, const std::string& b)
   for (std::size_t i = 0; i < rows; ++i) {
     std::size_t diagonal = std::exchange(row[0], i + 1);
     for (std::size_t j = 0; j < columns; ++j) {
-      const std::size_t replaced = diagonal + (Small(a[i]) == Small(b[j]) ? 0 : 1);
+      const std::size_t replaced = diagonal + (ToLower(a[i]) == ToLower(b[j]) ? 0 : 1);
       diagonal = std::exchange(row[j + 1], std::min({replaced, row[j] + 1, row[j + 1] + 1}));
     }
   }
@@ -70,11 +70,11 @@ std::string NameList(const std::vector<std::string>& names, std::size_t most)
   return names.empty() ? "none" : text;
 }
 
-std::vector<std::string> ByLikeness(std::vector<std::string> names, const std::string& wanted)
+std::vector<std::string> SortedBySimilarity(std::vector<std::string> names, const std::string& target)
 {
   std::vector<std::pair<std::size_t, std::size_t>> order;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    order.emplace_back(Difference(names[i], wanted), i);
+    order.emplace_back(EditDistance(names[i], target), i);
   }
   std::sort(order.begin(), order.end());
   std::vector<std::string> sorted;
@@ -116,7 +116,7 @@ void TextScanner::SkipBlanks()
   this->Rest.remove_prefix(std::min(this->Rest.find_first_not_of(Blanks), this->Rest.size()));
 }
 
-bool TextScanner::Take(std::string_view sign)
+bool TextScanner::Consume(std::string_view sign)
 {
   this->SkipBlanks();
   if (!BeginsWith(this->Rest, sign)) {
@@ -126,7 +126,7 @@ bool TextScanner::Take(std::string_view sign)
   return true;
 }
 
-bool TextScanner::TakeDigits(std::size_t most, int& number)
+bool TextScanner::ConsumeDigits(std::size_t most, int& number)
 {
   this->SkipBlanks();
   std::size_t digits = 0;
@@ -138,7 +138,7 @@ bool TextScanner::TakeDigits(std::size_t most, int& number)
   return read.ec == std::errc();
 }
 
-bool TextScanner::TakeWord(std::string_view& word)
+bool TextScanner::ConsumeWord(std::string_view& word)
 {
   this->SkipBlanks();
   word = this->Rest.substr(0, this->Rest.find_first_of(Blanks));
@@ -146,7 +146,7 @@ bool TextScanner::TakeWord(std::string_view& word)
   return !word.empty();
 }
 
-bool TextScanner::Done()
+bool TextScanner::AtEnd()
 {
   this->SkipBlanks();
   return this->Rest.empty();

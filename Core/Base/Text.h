@@ -18,18 +18,19 @@ namespace patchio {
 /// "2.25 GB". 1 kB is 1000 bytes.
 std::string ByteText(double bytes);
 
-/// Formats a number with its noun: "1 step", "2 steps". several: the plural; if empty, `one` with an "s".
-std::string CountText(std::uint64_t count, const std::string& one, const std::string& several = {});
+/// Formats a number with its noun: "1 step", "2 steps". `plural`: the plural of the
+/// noun. Empty: `singular` with an "s".
+std::string CountText(std::uint64_t count, const std::string& singular, const std::string& plural = {});
 
 /// Formats at most `most` names in quotes: "'a', 'b' and 3 more". Returns "none" for an empty list.
 std::string NameList(const std::vector<std::string>& names, std::size_t most = 8);
 
-/// Sorts names by their likeness to `wanted`, most similar first. The measure is the number of letters to
-/// insert, delete or replace (V. Levenshtein, "Binary codes capable of correcting deletions, insertions, and
-/// reversals", 1966), ignoring case. Equally similar names keep their order.
-std::vector<std::string> ByLikeness(std::vector<std::string> names, const std::string& wanted);
+/// Returns the names, sorted by similarity to `target`, most similar first. The measure is the number of
+/// letters to insert, delete or replace (V. Levenshtein, "Binary codes capable of correcting deletions,
+/// insertions, and reversals", 1966), ignoring case. Equally similar names keep their order.
+std::vector<std::string> SortedBySimilarity(std::vector<std::string> names, const std::string& target);
 
-/// Returns the value from 0 to `last` whose NameOf() is `name`, or nothing if there is none.
+/// Returns the value from 0 to `last` whose NameOf() is `name`, or nothing if no value has that name.
 template <typename Enum>
 std::optional<Enum> ValueNamed(const std::string& name, Enum last)
 {
@@ -76,19 +77,19 @@ class TextScanner
 public:
   explicit TextScanner(std::string_view text) : Rest(text) {}
 
-  /// Consumes exactly this text, such as "(" or "FAB".
-  bool Take(std::string_view sign);
-  /// Consumes a number, which may begin with a plus sign. Fails for integers out of the range of their type
-  /// and for floating-point numbers that are not finite.
+  /// Consumes the text `sign`, such as "(" or "FAB".
+  bool Consume(std::string_view sign);
+  /// Consumes a number, which may begin with a plus sign. Returns false for integers out of the range of
+  /// their type and for floating-point numbers that are not finite.
   template <typename Number, typename = std::enable_if_t<std::is_arithmetic_v<Number>>>
-  bool Take(Number& number);
+  bool Consume(Number& number);
   /// Consumes a number of at most `most` digits. Further digits may follow it.
-  bool TakeDigits(std::size_t most, int& number);
+  bool ConsumeDigits(std::size_t most, int& number);
   /// Consumes all characters up to the next blank.
-  bool TakeWord(std::string_view& word);
+  bool ConsumeWord(std::string_view& word);
   /// Returns whether only blanks are left.
-  bool Done();
-  std::string_view Left() const { return this->Rest; }
+  bool AtEnd();
+  std::string_view Remaining() const { return this->Rest; }
 
 private:
   void SkipBlanks();
@@ -96,19 +97,20 @@ private:
   std::string_view Rest;
 };
 
-/// Returns the number that makes up the whole text, in the syntax of TextScanner, or nothing if the text is
-/// something else. Blanks at the ends are not accepted.
+/// Parses a text that consists of one number in the syntax of TextScanner. Returns nothing for other texts,
+/// also if blanks precede or follow the number.
 template <typename Number>
-std::optional<Number> NumberIn(std::string_view text)
+std::optional<Number> ParseNumber(std::string_view text)
 {
   Number number{};
   TextScanner scanner(text);
-  const bool whole = Trimmed(text).data() == text.data() && scanner.Take(number) && scanner.Left().empty();
+  const bool whole =
+      Trimmed(text).data() == text.data() && scanner.Consume(number) && scanner.Remaining().empty();
   return whole ? std::optional<Number>(number) : std::nullopt;
 }
 
 template <typename Number, typename>
-bool TextScanner::Take(Number& number)
+bool TextScanner::Consume(Number& number)
 {
   this->SkipBlanks();
   const char* const end = this->Rest.data() + this->Rest.size();

@@ -28,12 +28,12 @@ void Bounds::Add(const Bounds& other)
 
 double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t node)
 {
-  if (catalog.Grid == GridKind::Uniform) {
+  if (catalog.Grid == GridType::Uniform) {
     return catalog.Origin[axis] + static_cast<double>(node) * catalog.Levels[level].Spacing[axis];
   }
   const Axis& along = catalog.Axes[axis];
   if (along.Positions.empty()) {
-    return 0;  // CheckCatalog() refuses such axes
+    return 0;  // CheckCatalog() rejects axes without positions
   }
   const std::int64_t last = static_cast<std::int64_t>(along.Positions.size()) - 1;
   return along.Positions[static_cast<std::size_t>(std::clamp<std::int64_t>(node - along.First, 0, last))];
@@ -42,7 +42,7 @@ double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t 
 std::optional<Bounds> BoundsOfLevel(const Catalog& catalog, int level)
 {
   const Level& which = catalog.Levels[level];
-  if (!catalog.HasPlacedBoxes() || which.PatchCount == 0) {
+  if (!catalog.KnowsPositions() || which.PatchCount == 0) {
     return std::nullopt;
   }
   if (which.Role == LevelRole::Points) {

@@ -24,9 +24,9 @@ struct Bounds
 /// grid must not be curvilinear.
 double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t node);
 
-/// Returns the bounds of the patches of a level without ghost layers; for a level of points, those of
-/// Catalog::Lattice. The bounds along axes from Catalog::Dimension on are 0. Returns nothing if the level has
-/// no patches or its positions are stored in a variable (curvilinear grids, meshes).
+/// Returns the bounds of the patches of a level without ghost layers; for a level of points, the
+/// bounds of Catalog::Lattice. The bounds along axes from Catalog::Dimension on are 0. Returns nothing if the
+/// level has no patches or its positions are stored in a variable (curvilinear grids, meshes).
 std::optional<Bounds> BoundsOfLevel(const Catalog& catalog, int level);
 /// Returns the bounds of all levels together, or nothing if no level has bounds.
 std::optional<Bounds> BoundsOf(const Catalog& catalog);

@@ -10,7 +10,7 @@ namespace patchio {
 BoxBins::BoxBins(std::vector<Box> boxes) : Boxes(std::move(boxes))
 {
   if (this->Boxes.empty()) {
-    this->All = {{0, 0, 0}, {0, 0, 0}};
+    this->Enclosing = {{0, 0, 0}, {0, 0, 0}};
     this->Begin.assign(2, 0);
     return;
   }
@@ -19,7 +19,7 @@ BoxBins::BoxBins(std::vector<Box> boxes) : Boxes(std::move(boxes))
   // left, at the latest.
   const std::size_t most = 32 * this->Boxes.size() + 1024;
   while (this->BinCount() > most || this->CountMembers() > most) {
-    this->SetSize({2 * this->Size[0], 2 * this->Size[1], 2 * this->Size[2]});
+    this->SetSize({2 * this->BinSize[0], 2 * this->BinSize[1], 2 * this->BinSize[2]});
   }
   this->Fill();
 }
@@ -27,13 +27,13 @@ BoxBins::BoxBins(std::vector<Box> boxes) : Boxes(std::move(boxes))
 /// Sets the bin size to the mean size of a box, so that a box touches few bins and a bin holds few boxes.
 void BoxBins::ChooseSize()
 {
-  this->All = this->Boxes[0];
+  this->Enclosing = this->Boxes[0];
   Double3 mean{0, 0, 0};
   const auto boxes = static_cast<double>(this->Boxes.size());
   for (const Box& box : this->Boxes) {
     for (int axis = 0; axis < 3; ++axis) {
-      this->All.Lower[axis] = std::min(this->All.Lower[axis], box.Lower[axis]);
-      this->All.Upper[axis] = std::max(this->All.Upper[axis], box.Upper[axis]);
+      this->Enclosing.Lower[axis] = std::min(this->Enclosing.Lower[axis], box.Lower[axis]);
+      this->Enclosing.Upper[axis] = std::max(this->Enclosing.Upper[axis], box.Upper[axis]);
       mean[axis] += static_cast<double>(box.Width(axis));
     }
   }
@@ -45,22 +45,22 @@ void BoxBins::ChooseSize()
   // Boxes far apart would need many more bins than there are boxes, so the bins are enlarged.
   double total = 1;
   for (int axis = 0; axis < 3; ++axis) {
-    total *= static_cast<double>(this->All.Width(axis)) / mean[axis];
+    total *= static_cast<double>(this->Enclosing.Width(axis)) / mean[axis];
   }
   const double coarsen = std::max(1.0, std::cbrt(total / (4.0 * boxes + 64)));
   std::array<std::int64_t, 3> size;
   for (int axis = 0; axis < 3; ++axis) {
-    const double wanted = std::min(mean[axis] * coarsen, static_cast<double>(this->All.Width(axis)));
-    size[axis] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(wanted)));
+    const double width = std::min(mean[axis] * coarsen, static_cast<double>(this->Enclosing.Width(axis)));
+    size[axis] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(width)));
   }
   this->SetSize(size);
 }
 
 void BoxBins::SetSize(const std::array<std::int64_t, 3>& size)
 {
-  this->Size = size;
+  this->BinSize = size;
   for (int axis = 0; axis < 3; ++axis) {
-    this->Count[axis] = static_cast<int>((this->All.Width(axis) + size[axis] - 1) / size[axis]);
+    this->BinsPerAxis[axis] = static_cast<int>((this->Enclosing.Width(axis) + size[axis] - 1) / size[axis]);
   }
 }
 
@@ -68,24 +68,25 @@ std::size_t BoxBins::CountMembers() const
 {
   std::size_t count = 0;
   for (const Box& box : this->Boxes) {
-    count += static_cast<std::size_t>(this->Range(box).Cells());
+    count += static_cast<std::size_t>(this->BinRange(box).CellCount());
   }
   return count;
 }
 
 /// Returns the range of bins that a box touches, as a box of bin indices.
-Box BoxBins::Range(const Box& cells) const
+Box BoxBins::BinRange(const Box& cells) const
 {
   Box range;
   for (int axis = 0; axis < 3; ++axis) {
-    const std::int64_t lowest = this->All.Lower[axis];
+    const std::int64_t lowest = this->Enclosing.Lower[axis];
     // For a box far away, the bin index may exceed the range of an int.
     const auto bin = [&](int index) {
-      return static_cast<int>(std::min<std::int64_t>((index - lowest) / this->Size[axis], this->Count[axis]));
+      return static_cast<int>(
+          std::min<std::int64_t>((index - lowest) / this->BinSize[axis], this->BinsPerAxis[axis]));
     };
     range.Lower[axis] = cells.Lower[axis] <= lowest ? 0 : bin(cells.Lower[axis]);
     range.Upper[axis] =
-        cells.Upper[axis] < lowest ? -1 : std::min(bin(cells.Upper[axis]), this->Count[axis] - 1);
+        cells.Upper[axis] < lowest ? -1 : std::min(bin(cells.Upper[axis]), this->BinsPerAxis[axis] - 1);
   }
   return range;
 }
@@ -93,11 +94,11 @@ Box BoxBins::Range(const Box& cells) const
 template <typename Visit>
 void BoxBins::ForEachBin(const Box& cells, Visit visit) const
 {
-  const Box range = this->Range(cells);
+  const Box range = this->BinRange(cells);
   for (int k = range.Lower[2]; k <= range.Upper[2]; ++k) {
     for (int j = range.Lower[1]; j <= range.Upper[1]; ++j) {
       for (int i = range.Lower[0]; i <= range.Upper[0]; ++i) {
-        visit(this->Number(i, j, k));
+        visit(this->BinIndex(i, j, k));
       }
     }
   }
@@ -136,7 +137,7 @@ std::optional<std::map<int, std::vector<Box>>> BoxBins::UniqueParts() const
   std::map<int, std::vector<Box>> rests;
   const auto count = static_cast<std::int64_t>(this->Boxes.size());
   // In simulations, a box shares bins with some dozens of other boxes and is cut into a few pieces. The
-  // limits stop damaged or malicious files, whose boxes may all meet each other.
+  // limits bound the time for damaged or malicious files, whose boxes may all overlap.
   std::int64_t comparisons = 1000 * count + 1000000;
   std::int64_t pieces = 8 * count + 100000;
   std::vector<Box> open, left;

@@ -15,9 +15,9 @@ namespace patchio {
 using Int3 = std::array<int, 3>;
 using Double3 = std::array<double, 3>;
 
-/// A box of cells: inclusive lower and upper indices in the index space of one level. In two dimensions
-/// the third index is 0 in both. Indices may be negative, but stay within +-2^30, so that arithmetic on
-/// them is safe.
+/// A box of cells: inclusive lower and upper indices in the index space of one level. In two
+/// dimensions, the third index is 0 in Lower and in Upper. Indices may be negative, but stay within +-2^30,
+/// so that arithmetic on indices does not overflow.
 struct Box
 {
   Int3 Lower{0, 0, 0};
@@ -28,10 +28,10 @@ struct Box
     return this->Upper[0] < this->Lower[0] || this->Upper[1] < this->Lower[1] ||
            this->Upper[2] < this->Lower[2];
   }
-  /// Number of cells along one axis.
+  /// Returns the number of cells along one axis.
   std::int64_t Width(int axis) const { return std::int64_t(this->Upper[axis]) - this->Lower[axis] + 1; }
-  /// Number of cells, or the largest std::int64_t if there are more.
-  std::int64_t Cells() const
+  /// Returns the number of cells, or the largest std::int64_t if the box has more cells.
+  std::int64_t CellCount() const
   {
     std::int64_t cells = this->Empty() ? 0 : this->Width(0);
     for (int axis = 1; axis < 3; ++axis) {
@@ -54,18 +54,18 @@ inline Box Intersect(const Box& a, const Box& b)
   return result;
 }
 
-inline Box Shift(const Box& box, const Int3& by)
+inline Box Shift(const Box& box, const Int3& offset)
 {
   Box shifted = box;
   for (int axis = 0; axis < 3; ++axis) {
-    shifted.Lower[axis] += by[axis];
-    shifted.Upper[axis] += by[axis];
+    shifted.Lower[axis] += offset[axis];
+    shifted.Upper[axis] += offset[axis];
   }
   return shifted;
 }
 
 /// Returns the box with `layers` more cells on both sides of each axis.
-inline Box Grown(const Box& box, const Int3& layers)
+inline Box Grow(const Box& box, const Int3& layers)
 {
   Box grown = box;
   for (int axis = 0; axis < 3; ++axis) {
@@ -75,26 +75,26 @@ inline Box Grown(const Box& box, const Int3& layers)
   return grown;
 }
 
-/// Appends the cells of `box` outside `taken` to `rest`, as up to six disjoint boxes. `taken` lies within
+/// Appends the cells of `box` outside `removed` to `rest`, as up to six disjoint boxes. `removed` lies within
 /// `box` and may be empty.
-inline void Subtract(const Box& box, const Box& taken, std::vector<Box>& rest)
+inline void Subtract(const Box& box, const Box& removed, std::vector<Box>& rest)
 {
-  if (taken.Empty()) {
+  if (removed.Empty()) {
     rest.push_back(box);
     return;
   }
   Box left = box;
   for (int axis = 2; axis >= 0; --axis) {
-    if (taken.Lower[axis] > left.Lower[axis]) {
+    if (removed.Lower[axis] > left.Lower[axis]) {
       rest.push_back(left);
-      rest.back().Upper[axis] = taken.Lower[axis] - 1;
+      rest.back().Upper[axis] = removed.Lower[axis] - 1;
     }
-    if (taken.Upper[axis] < left.Upper[axis]) {
+    if (removed.Upper[axis] < left.Upper[axis]) {
       rest.push_back(left);
-      rest.back().Lower[axis] = taken.Upper[axis] + 1;
+      rest.back().Lower[axis] = removed.Upper[axis] + 1;
     }
-    left.Lower[axis] = taken.Lower[axis];
-    left.Upper[axis] = taken.Upper[axis];
+    left.Lower[axis] = removed.Lower[axis];
+    left.Upper[axis] = removed.Upper[axis];
   }
 }
 
@@ -106,8 +106,8 @@ inline std::size_t IndexIn(const Box& box, const Int3& cell)
   return static_cast<std::size_t>(row * box.Width(0) + (cell[0] - std::int64_t(box.Lower[0])));
 }
 
-/// Sets the flags of the cells of `part`, which lies within `box`. `flags` has one entry per cell of `box`,
-/// axis 0 fastest.
+/// Sets the flags of the cells of `part`, which lies within `box`, to `flag`. `flags` has one entry per cell
+/// of `box`, axis 0 fastest.
 inline void MarkBox(const Box& box, const Box& part, std::uint8_t flag, std::uint8_t* flags)
 {
   for (int k = part.Lower[2]; k <= part.Upper[2]; ++k) {
@@ -155,7 +155,7 @@ inline Box Refine(const Box& coarse, const Int3& ratio)
 class BoxBins
 {
 public:
-  /// No box may be empty.
+  /// Sorts the boxes, which must not be empty, into bins.
   explicit BoxBins(std::vector<Box> boxes);
 
   /// Calls visit(index) for each box that shares a cell with `cells`, in no particular order and possibly
@@ -163,11 +163,11 @@ public:
   template <typename Visit>
   void ForEachIntersecting(const Box& cells, Visit visit) const
   {
-    const Box range = this->Range(cells);
+    const Box range = this->BinRange(cells);
     for (int k = range.Lower[2]; k <= range.Upper[2]; ++k) {
       for (int j = range.Lower[1]; j <= range.Upper[1]; ++j) {
         for (int i = range.Lower[0]; i <= range.Upper[0]; ++i) {
-          const std::size_t bin = this->Number(i, j, k);
+          const std::size_t bin = this->BinIndex(i, j, k);
           for (std::size_t m = this->Begin[bin]; m < this->Begin[bin + 1]; ++m) {
             const int index = this->Members[m];
             if (!Intersect(cells, this->Boxes[index]).Empty() && !visit(index)) {
@@ -184,8 +184,8 @@ public:
 
   /// Returns an entry for each box that shares cells with boxes of lower index. The key is the index of the
   /// box; the value is the part of the box outside all boxes of lower index, as disjoint boxes. Returns
-  /// nothing if this would take too long or yield too many pieces, which does not happen with the boxes of
-  /// simulations.
+  /// nothing if the computation would take too long or yield too many boxes, which does not happen with the
+  /// boxes of simulations.
   std::optional<std::map<int, std::vector<Box>>> UniqueParts() const;
 
   const Box& operator[](int index) const { return this->Boxes[index]; }
@@ -195,20 +195,23 @@ private:
   void SetSize(const std::array<std::int64_t, 3>& size);
   std::size_t CountMembers() const;
   void Fill();
-  Box Range(const Box& cells) const;
-  std::size_t Number(int i, int j, int k) const
+  Box BinRange(const Box& cells) const;
+  std::size_t BinIndex(int i, int j, int k) const
   {
-    return (std::size_t(k) * this->Count[1] + j) * this->Count[0] + i;
+    return (std::size_t(k) * this->BinsPerAxis[1] + j) * this->BinsPerAxis[0] + i;
   }
-  std::size_t BinCount() const { return std::size_t(this->Count[0]) * this->Count[1] * this->Count[2]; }
+  std::size_t BinCount() const
+  {
+    return std::size_t(this->BinsPerAxis[0]) * this->BinsPerAxis[1] * this->BinsPerAxis[2];
+  }
   template <typename Visit>
   void ForEachBin(const Box& cells, Visit visit) const;
 
   std::vector<Box> Boxes;
-  Box All;                                    ///< the smallest box that contains all boxes
-  std::array<std::int64_t, 3> Size{1, 1, 1};  ///< cells per bin along each axis
-  Int3 Count{1, 1, 1};                        ///< bins per axis
-  std::vector<std::size_t> Begin;             ///< first entry of each bin in Members
+  Box Enclosing;                                 ///< the smallest box that contains all boxes
+  std::array<std::int64_t, 3> BinSize{1, 1, 1};  ///< cells per bin along each axis
+  Int3 BinsPerAxis{1, 1, 1};                     ///< bins per axis
+  std::vector<std::size_t> Begin;                ///< first entry of each bin in Members
   std::vector<int> Members;
 };
 

@@ -53,7 +53,7 @@ bool Catalog::IsGeometry(int variable) const
          (info.Role != MeshRole::Values && info.Role != MeshRole::Flags);
 }
 
-int Catalog::PositionsOf(int level) const
+int Catalog::PositionsVariable(int level) const
 {
   const Level& info = this->Levels[level];
   for (std::size_t v = 0; v < this->Variables.size() && info.PatchCount > 0; ++v) {
@@ -65,18 +65,18 @@ int Catalog::PositionsOf(int level) const
   return -1;
 }
 
-const char* NameOf(GridKind grid)
+const char* NameOf(GridType grid)
 {
   switch (grid) {
-    case GridKind::Uniform:
+    case GridType::Uniform:
       return "uniform";
-    case GridKind::Rectilinear:
+    case GridType::Rectilinear:
       return "rectilinear";
-    case GridKind::Unstructured:
+    case GridType::Unstructured:
       return "unstructured";
-    case GridKind::Polygonal:
+    case GridType::Polygonal:
       return "polygonal";
-    case GridKind::Curvilinear:
+    case GridType::Curvilinear:
       break;
   }
   return "curvilinear";
@@ -138,16 +138,16 @@ std::int64_t Catalog::StoredTuples(int variable, int patch) const
 std::vector<std::byte> Catalog::Serialize() const
 {
   ByteWriter out;
-  out.Put(MembersOf(*this));
+  out.Append(MembersOf(*this));
   for (const Axis& axis : this->Axes) {
-    out.Put(MembersOf(axis));
+    out.Append(MembersOf(axis));
   }
-  out.Put<std::uint64_t>(this->Variables.size());
+  out.Append<std::uint64_t>(this->Variables.size());
   for (const Variable& variable : this->Variables) {
-    out.Put(MembersOf(variable));
+    out.Append(MembersOf(variable));
   }
-  out.Put(this->PresenceTable);
-  return out.Take();
+  out.Append(this->PresenceTable);
+  return out.Release();
 }
 
 Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)

@@ -20,7 +20,7 @@ enum class Centering : std::uint8_t
   Node
 };
 
-enum class GridKind : std::uint8_t
+enum class GridType : std::uint8_t
 {
   Uniform,      ///< boxes of equal cells: position = Origin + index * Spacing
   Curvilinear,  ///< node positions are a variable, see Catalog::CoordinatesVariable
@@ -30,8 +30,8 @@ enum class GridKind : std::uint8_t
   Polygonal      ///< lists of vertices, lines, polygons and strips of triangles
 };
 
-/// Returns the name of a kind of grid, such as "uniform".
-const char* NameOf(GridKind grid);
+/// Returns the name of a type of grid, such as "uniform".
+const char* NameOf(GridType grid);
 
 /// The presence of a variable on one patch.
 enum class Presence : std::uint8_t
@@ -46,7 +46,7 @@ enum class Presence : std::uint8_t
 /// array without entries on a patch is Absent there.
 enum class MeshRole : std::uint8_t
 {
-  Values,        ///< data of cells or nodes; all variables of other grids as well
+  Values,        ///< data of cells or nodes; also the role of all variables of other grids
   Points,        ///< node positions, three components side by side
   Connectivity,  ///< per list of cells: the nodes of all cells, one cell after another, as indices into the
                  ///< nodes of the patch
@@ -66,14 +66,14 @@ struct Variable
   int Components = 1;
   /// Ghost layers of the stored arrays on both sides of each axis.
   Int3 Ghosts{0, 0, 0};
-  std::string StoredName;      ///< name of the array in the files; for the format only
+  std::string StoredName;      ///< name of the array in the files; only the format uses the name
   int Material = -1;           ///< for volume fractions in sparse form: number of the material; otherwise -1
   bool TimeInvariant = false;  ///< the values are the same in all steps of the file; see Catalog::StepsInFile
   /// True for the variable (with one component) that holds the positions of points: numbers of cells of
   /// Catalog::Lattice, from 1, axis 0 fastest. Such a variable is geometry, not data.
   bool Positions = false;
-  /// Stored numbers from UndefinedFrom to UndefinedTo, and NaN, mean that there is no value. In
-  /// floating-point arrays such numbers become NaN when they are read. If UndefinedFrom is NaN, every stored
+  /// Stored numbers from UndefinedFrom to UndefinedTo, and NaN, mark undefined values. In floating-point
+  /// arrays, such numbers become NaN when PatchIO reads the array. If UndefinedFrom is NaN, every stored
   /// number is a value.
   double UndefinedFrom = std::numeric_limits<double>::quiet_NaN();
   double UndefinedTo = std::numeric_limits<double>::quiet_NaN();
@@ -90,7 +90,7 @@ struct Variable
 /// The relation of a level to the level before it.
 enum class LevelRole : std::int32_t
 {
-  Refinement,  ///< finer than the level before, and hides the cells that it covers; also the role of level 0
+  Refinement,  ///< refines the level before and hides its covered cells; also the role of level 0
   Separate,  ///< other boxes of the same domain. These boxes hide nothing and may overlap; patches are merged
              ///< only if they have the same Patch::Number
   Points  ///< points of Catalog::Lattice. A patch is a run of the list of points, counted along axis 0 of its
@@ -105,13 +105,13 @@ struct Level
 {
   int FirstPatch = 0;   ///< global number of the level's first patch
   int PatchCount = 0;   ///< the level's patches are FirstPatch .. FirstPatch + PatchCount - 1
-  Int3 Ratio{1, 1, 1};  ///< cells of this level per cell of the next coarser one, per axis; 1 on level 0
+  Int3 Ratio{1, 1, 1};  ///< cells of this level per cell of the next coarser level, per axis; 1 on level 0
   LevelRole Role = LevelRole::Refinement;
   Double3 Spacing{1, 1, 1};    ///< cell size, uniform grids only
   std::uint64_t FlatAxes = 0;  ///< bit a set: see IsFlat(a)
 
-  /// True if there is one layer of nodes along this axis, not one on each side of each cell. Boxes are then
-  /// one cell wide along this axis.
+  /// Returns whether the level has one layer of nodes along the axis, not a layer on each side of each cell.
+  /// Boxes are then one cell wide along the axis.
   bool IsFlat(int axis) const { return (this->FlatAxes >> axis & 1) != 0; }
 };
 
@@ -158,7 +158,7 @@ class Catalog
 public:
   std::string Path;  ///< the file that describes this time step
   int Dimension = 3;
-  GridKind Grid = GridKind::Uniform;
+  GridType Grid = GridType::Uniform;
   double Time = 0;
   std::int64_t Step = 0;
   int StepInFile = 0;   ///< index of this step in its file, see TimeStep::InFile
@@ -167,7 +167,7 @@ public:
   /// Format::ReadStep() reads the patches of other steps, and no variable is TimeInvariant.
   bool PatchesChange = false;
   std::string Date;          ///< date of the step as text for the user; empty if Time says enough
-  Double3 Origin{0, 0, 0};   ///< position of cell index (0,0,0)'s lower corner, uniform grids only
+  Double3 Origin{0, 0, 0};   ///< position of the lower corner of cell (0, 0, 0), uniform grids only
   std::array<Axis, 3> Axes;  ///< rectilinear grids only; valid for all levels, whose ratios are 1
   bool Geographic = false;   ///< axes 0 and 1 are longitude and latitude, in degrees
   std::vector<Level> Levels;
@@ -195,23 +195,25 @@ public:
     this->PresenceTable[this->PresenceIndex(variable, patch)] = static_cast<std::uint8_t>(presence);
   }
 
-  bool IsMesh() const { return this->Grid == GridKind::Unstructured || this->Grid == GridKind::Polygonal; }
-  /// Returns whether the boxes of patches give the patches' positions, so that patches can be merged and can
-  /// hide each other.
-  bool HasPlacedBoxes() const
+  bool IsMesh() const { return this->Grid == GridType::Unstructured || this->Grid == GridType::Polygonal; }
+  /// Returns whether the boxes of patches determine the patches' positions, so that patches can be merged and
+  /// can hide each other.
+  bool KnowsPositions() const
   {
-    return this->Grid == GridKind::Uniform || this->Grid == GridKind::Rectilinear;
+    return this->Grid == GridType::Uniform || this->Grid == GridType::Rectilinear;
   }
 
-  /// Returns the index of the variable with this name, or -1 if there is none.
+  /// Returns the index of the variable with this name, or -1 if no variable has the name.
   int FindVariable(const std::string& name) const;
-  /// Returns the index of the variable with this role (not Values or Flags), or -1 if there is none.
+  /// Returns the index of the variable with this role (not Values or Flags), or -1 if no variable has
+  /// the role.
   int FindMeshArray(MeshRole role, int cellList = 0) const;
   /// Returns whether a variable belongs to the grid, not to the data.
   bool IsGeometry(int variable) const;
   LevelRole RoleOf(int level) const { return this->Levels[level].Role; }
-  /// Returns the index of the variable with the positions of a level of points, or -1 if there is none.
-  int PositionsOf(int level) const;
+  /// Returns the index of the variable with the positions of a level of points, or -1 if the level has no
+  /// such variable.
+  int PositionsVariable(int level) const;
   /// Returns the name of a level, or a text such as "level 2" if levels have no names.
   std::string NameOfLevel(int level) const;
 
@@ -246,7 +248,8 @@ public:
   }
 
   std::vector<std::byte> Serialize() const;
-  /// Throws Error if the bytes are not a serialized catalog.
+  /// Returns the catalog of bytes that Serialize() returned. Throws Error if the bytes are truncated or
+  /// inconsistent.
   static Catalog Deserialize(const std::vector<std::byte>& bytes)
   {
     return Deserialize(bytes.data(), bytes.size());

@@ -17,8 +17,9 @@ namespace {
 constexpr int LargestIndex = 1 << 30;
 constexpr int LargestRatio = 1 << 10;
 constexpr int MostComponents = 1 << 20;
-constexpr double MostCells = 1e14;  ///< of a patch, with ghost layers of the greatest width
-constexpr std::int64_t MostOfMesh = std::int64_t(1) << 40;  ///< nodes or entries of a patch
+constexpr double MostCells = 1e14;  ///< greatest number of cells of a patch with MostGhosts ghost layers
+/// Greatest number of nodes or entries of a patch.
+constexpr std::int64_t MaximumMeshCount = std::int64_t(1) << 40;
 
 constexpr Requirement Require("The description of the time step");
 
@@ -35,9 +36,9 @@ void CheckLevels(const Catalog& catalog)
     first += level.PatchCount;
     for (int axis = 0; axis < 3; ++axis) {
       const bool refined = l > 0 && axis < catalog.Dimension;
-      const auto require = [l, axis](bool holds, const char* otherwise) {
+      const auto require = [l, axis](bool holds, const char* fault) {
         if (!holds) {
-          Require.Fail(fmt::format("{} on level {} along axis {}", otherwise, l, axis));
+          Require.Fail(fmt::format("{} on level {} along axis {}", fault, l, axis));
         }
       };
       require(level.Ratio[axis] >= 1 && level.Ratio[axis] <= (refined ? LargestRatio : 1),
@@ -61,11 +62,11 @@ void CheckPoints(const Catalog& catalog)
     if (level.Role != LevelRole::Points) {
       continue;
     }
-    Require(catalog.Grid == GridKind::Uniform, "points that do not belong to a uniform grid");
+    Require(catalog.Grid == GridType::Uniform, "points that do not belong to a uniform grid");
     if (const char* const fault = FaultOfBox(catalog.Dimension, catalog.Lattice)) {
       Require.Fail(fmt::format("{}, {}, as the lattice of the points", fault, TextOf(catalog.Lattice)));
     }
-    const int positions = catalog.PositionsOf(static_cast<int>(l));
+    const int positions = catalog.PositionsVariable(static_cast<int>(l));
     Require(level.PatchCount == 0 || positions >= 0, "points without positions");
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
       const Box& run = catalog.Patches[p].Cells;
@@ -104,7 +105,7 @@ void CheckPatches(const Catalog& catalog)
 
 void CheckAxes(const Catalog& catalog)
 {
-  if (catalog.Grid != GridKind::Rectilinear) {
+  if (catalog.Grid != GridType::Rectilinear) {
     return;
   }
   for (const Axis& axis : catalog.Axes) {
@@ -135,11 +136,11 @@ void CheckAxes(const Catalog& catalog)
 void CheckMeshSize(const Catalog& catalog, std::size_t patch)
 {
   const MeshSize& mesh = catalog.Meshes[patch];
-  const auto sane = [](std::int64_t count) { return count >= 0 && count <= MostOfMesh; };
+  const auto sane = [](std::int64_t count) { return count >= 0 && count <= MaximumMeshCount; };
   Require(sane(mesh.Points) && std::all_of(mesh.Cells.begin(), mesh.Cells.end(), sane) &&
               std::all_of(mesh.Connectivity.begin(), mesh.Connectivity.end(), sane),
       "a mesh with an impossible size");
-  Require(catalog.Grid == GridKind::Polygonal ||
+  Require(catalog.Grid == GridType::Polygonal ||
               (mesh.AllCells() == mesh.Cells[0] &&
                   std::all_of(mesh.Connectivity.begin() + 1, mesh.Connectivity.end(),
                       [](std::int64_t count) { return count == 0; })),
@@ -158,9 +159,9 @@ void CheckMeshArray(const Catalog& catalog, int number)
   Require(variable.Components == (points ? 3 : 1) && variable.Interleaved == points &&
               (variable.Role == MeshRole::Flags || (variable.Center == Centering::Node) == points),
       "a mesh array with an impossible shape");
-  Require(variable.Role != MeshRole::Types || catalog.Grid == GridKind::Unstructured,
+  Require(variable.Role != MeshRole::Types || catalog.Grid == GridType::Unstructured,
       "cell types on a polygonal grid");
-  const int lists = ofList && catalog.Grid == GridKind::Polygonal ? MeshSize::MostLists : 1;
+  const int lists = ofList && catalog.Grid == GridType::Polygonal ? MeshSize::MostLists : 1;
   Require(variable.CellList >= 0 && variable.CellList < lists, "an array of an unknown list of cells");
   Require(
       variable.Role == MeshRole::Flags || catalog.FindMeshArray(variable.Role, variable.CellList) == number,
@@ -191,7 +192,7 @@ void CheckMeshes(const Catalog& catalog)
     for (int list = 0; list < MeshSize::MostLists; ++list) {
       const auto has = [&](MeshRole role) { return catalog.FindMeshArray(role, list) >= 0; };
       Require(mesh.Cells[list] == 0 || (has(MeshRole::Connectivity) && has(MeshRole::Offsets) &&
-                                           (catalog.Grid == GridKind::Polygonal || has(MeshRole::Types))),
+                                           (catalog.Grid == GridType::Polygonal || has(MeshRole::Types))),
           "cells without a list of their nodes");
     }
   }
@@ -234,7 +235,7 @@ void CheckVariables(const Catalog& catalog)
   }
   CheckArraySizes(catalog);
   const int coordinates = catalog.CoordinatesVariable;
-  if (catalog.Grid != GridKind::Curvilinear) {
+  if (catalog.Grid != GridType::Curvilinear) {
     Require(coordinates == -1, "coordinates on a grid that is not curvilinear");
     return;
   }
@@ -306,7 +307,7 @@ void CheckCatalog(const Catalog& catalog)
   Require(catalog.Dimension == 2 || catalog.Dimension == 3, "neither 2 nor 3 dimensions");
   Require(catalog.StepsInFile >= 1 && catalog.StepInFile >= 0 && catalog.StepInFile < catalog.StepsInFile,
       "a step index outside the file");
-  Require(catalog.Grid <= GridKind::Polygonal, "an unknown grid");
+  Require(catalog.Grid <= GridType::Polygonal, "an unknown grid");
   for (const double x : catalog.Origin) {
     Require(std::isfinite(x), "an origin that is not finite");
   }

@@ -16,9 +16,9 @@ const char* FaultOfBox(int dimension, const Box& box);
 
 /// Checks all properties of a catalog that the rest of Core relies on, and throws Error about the first
 /// violation: levels partition the patches; boxes, ratios, spacings, ghosts and numbers of components are
-/// within the limits in the .cxx; a curvilinear grid has node-centred coordinates; the axes of a rectilinear
-/// grid have increasing positions for all nodes; mesh arrays fit their meshes; the child table refers to
-/// patches of the next finer level; presences are valid.
+/// within the limits of CheckCatalog.cxx; a curvilinear grid has node-centred coordinates; the axes of a
+/// rectilinear grid have increasing positions for all nodes; mesh arrays fit their meshes; the child table
+/// refers to patches of the next finer level; presences are valid.
 void CheckCatalog(const Catalog& catalog);
 
 }  // namespace patchio

@@ -10,26 +10,26 @@ namespace {
 
 /// Appends `count` entries of `from`, from `first` on, to `to`. Returns the index of the first copy.
 template <typename Entry>
-std::uint32_t Copy(
+std::uint32_t AppendEntries(
     const std::vector<Entry>& from, std::size_t first, std::size_t count, std::vector<Entry>& to)
 {
-  const std::size_t place = to.size();
+  const std::size_t index = to.size();
   const auto begin = from.begin() + static_cast<std::ptrdiff_t>(first);
   to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
-  return static_cast<std::uint32_t>(place);
+  return static_cast<std::uint32_t>(index);
 }
 
-/// Appends the entries of a location, which refer to files, and renumbers their files if `files` is not
-/// empty. Returns the index of the first copy.
+/// Appends the entries of a location, and renumbers the files of the entries if `files` is not empty. Returns
+/// the index of the first copy.
 template <typename Entry>
-std::uint32_t CopyRenumbered(const std::vector<Entry>& from, const Location& location, std::vector<Entry>& to,
-    const std::vector<std::uint32_t>& files)
+std::uint32_t AppendRenumbered(const std::vector<Entry>& from, const Location& location,
+    std::vector<Entry>& to, const std::vector<std::uint32_t>& files)
 {
-  const std::uint32_t place = Copy(from, location.First, location.Count, to);
-  for (std::size_t i = place; i < to.size() && !files.empty(); ++i) {
+  const std::uint32_t index = AppendEntries(from, location.First, location.Count, to);
+  for (std::size_t i = index; i < to.size() && !files.empty(); ++i) {
     to[i].File = static_cast<int>(files[to[i].File]);
   }
-  return place;
+  return index;
 }
 
 }  // namespace
@@ -73,11 +73,11 @@ ChunkRange ChunksHolding(const ChunkedArray& array)
 
 void SelectStep(ChunkedArray& array, const Chunk* chunks, int step)
 {
-  if (array.StepValues == 0 || array.ChunkCount == 0) {
+  if (array.StepStride == 0 || array.ChunkCount == 0) {
     return;
   }
-  array.First += array.StepValues * static_cast<std::uint64_t>(step);
-  array.StepValues = 0;
+  array.First += array.StepStride * static_cast<std::uint64_t>(step);
+  array.StepStride = 0;
   const ChunkRange range = ChunksHolding(array);
   const std::uint64_t known = chunks->Number;
   const std::uint64_t begin = std::clamp(range.Begin, known, known + array.ChunkCount);
@@ -91,16 +91,16 @@ Location AppendLocation(const LocationTable& from, const Location& location, Loc
 {
   Location copy = location;
   if (location.Kind == Encoding::Raw || location.Kind == Encoding::SparseMaterials) {
-    copy.First = CopyRenumbered(from.ByteRanges, location, to.ByteRanges, files);
+    copy.First = AppendRenumbered(from.ByteRanges, location, to.ByteRanges, files);
   } else if (location.Kind == Encoding::Library) {
-    copy.First = CopyRenumbered(from.LibraryArrays, location, to.LibraryArrays, files);
+    copy.First = AppendRenumbered(from.LibraryArrays, location, to.LibraryArrays, files);
   } else if (location.Kind == Encoding::Chunked) {
-    copy.First = CopyRenumbered(from.ChunkedArrays, location, to.ChunkedArrays, files);
+    copy.First = AppendRenumbered(from.ChunkedArrays, location, to.ChunkedArrays, files);
     for (std::size_t i = copy.First; i < to.ChunkedArrays.size(); ++i) {
       ChunkedArray& array = to.ChunkedArrays[i];
       const std::size_t first = array.FirstChunk;
       array.FirstChunk = to.Chunks.size();
-      Copy(from.Chunks, first, array.ChunkCount, to.Chunks);
+      AppendEntries(from.Chunks, first, array.ChunkCount, to.Chunks);
     }
   }
   return copy;

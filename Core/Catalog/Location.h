@@ -12,18 +12,18 @@
 
 namespace patchio {
 
-/// The least and the greatest value of a variable on a patch. Unbounded if the files do not state the range.
+/// The least and the greatest value of a variable on a patch. The default is unbounded.
 struct ValueRange
 {
   double Least = -std::numeric_limits<double>::infinity();
   double Greatest = std::numeric_limits<double>::infinity();
 
   /// The range of a patch without values.
-  static ValueRange None() { return {Unbounded().Greatest, Unbounded().Least}; }
-  /// The range of a patch about which nothing is known.
+  static ValueRange EmptyRange() { return {Unbounded().Greatest, Unbounded().Least}; }
+  /// The range of a patch whose values are unknown.
   static ValueRange Unbounded() { return {}; }
 
-  bool Meets(const ValueRange& other) const
+  bool Intersects(const ValueRange& other) const
   {
     return std::max(this->Least, other.Least) <= std::min(this->Greatest, other.Greatest);
   }
@@ -35,7 +35,7 @@ struct ValueRange
 };
 
 /// Returns a range that contains all values between `least` and `greatest` even if the values were rounded to
-/// 32-bit floats afterwards. Unbounded if `least` <= `greatest` does not hold, as for patches of NaN.
+/// 32-bit floats afterwards. Returns an unbounded range unless `least` <= `greatest`, as for patches of NaN.
 inline ValueRange RangeOfFloats(double least, double greatest)
 {
   if (!(least <= greatest)) {
@@ -61,13 +61,13 @@ enum class ElementType : std::uint8_t
   UInt64
 };
 
-/// The type with the largest number, for checks of numbers from files.
+/// The last enumerator, for checks of numbers from files.
 constexpr ElementType LastElementType = ElementType::UInt64;
 
 /// Returns numpy's name of the type: "float32" and so on.
 const char* NameOf(ElementType type);
 
-/// Calls visit(T()) with T the C++ type of the elements, and returns its result.
+/// Calls visit(T()) with T the C++ type of the elements, and returns the result of `visit`.
 template <typename Visit>
 constexpr decltype(auto) VisitType(ElementType type, Visit visit)
 {
@@ -124,7 +124,7 @@ struct ByteRange
 };
 
 /// A transformation that was applied to a chunk when it was written and is undone when the chunk is read.
-enum class FilterKind : std::uint8_t
+enum class FilterType : std::uint8_t
 {
   None,
   Deflate,     ///< zlib stream
@@ -133,8 +133,8 @@ enum class FilterKind : std::uint8_t
   Zstd         ///< Zstandard frames
 };
 
-/// The filter with the largest number, for checks of numbers from files.
-constexpr FilterKind LastFilterKind = FilterKind::Zstd;
+/// The last enumerator, for checks of numbers from files.
+constexpr FilterType LastFilterType = FilterType::Zstd;
 
 /// The stored bytes of one chunk. 24 bytes in memory.
 struct Chunk
@@ -156,7 +156,7 @@ struct ChunkedArray
   ElementType Type = ElementType::Float32;
   bool BigEndian = false;
   std::uint8_t Rank = 1;
-  std::array<FilterKind, MaximumFilters> Filters{};  ///< in the order in which they were applied
+  std::array<FilterType, MaximumFilters> Filters{};  ///< in the order in which they were applied
   std::array<std::uint8_t, 5> Unused{};
   std::array<std::uint64_t, MaximumRank> Dims{};  ///< values per axis of the entire array
   std::array<std::uint64_t, MaximumRank> ChunkDims{};
@@ -164,7 +164,7 @@ struct ChunkedArray
   std::uint64_t Count = 0;
   /// Number of values from one time step to the next if the array holds several (LocateOptions::AllSteps);
   /// First then belongs to the first step. 0: the values are the same in all steps.
-  std::uint64_t StepValues = 0;
+  std::uint64_t StepStride = 0;
   std::uint64_t Fill = 0;  ///< the value of chunks that were never written, as bytes in this machine's order
   std::uint64_t FirstChunk = 0;  ///< index into LocationTable::Chunks of the first needed chunk
   std::uint64_t ChunkCount = 0;
@@ -179,10 +179,10 @@ struct LibraryArray
   std::uint64_t First = 0;
   std::uint64_t Count = 0;  ///< number of values, in the order of the data set with its last axis fastest
   std::string Reason;       ///< why PatchIO cannot decode the array, for the report: "filter 4 (szip)"
-  std::uint64_t StepValues = 0;  ///< see ChunkedArray::StepValues
+  std::uint64_t StepStride = 0;  ///< see ChunkedArray::StepStride
 };
 
-/// The way in which the values of a variable on a patch are stored.
+/// The form in which files store the values of a variable on a patch.
 enum class Encoding : std::uint8_t
 {
   Missing,          ///< the format could not locate the values; LocationTable::Problems has the reason
@@ -243,7 +243,7 @@ struct ChunkRange
 };
 ChunkRange ChunksHolding(const ChunkedArray& array);
 
-/// Restricts `array` to one of its time steps; does nothing if StepValues is 0. `chunks`: the first chunk of
+/// Restricts `array` to one of its time steps; does nothing if StepStride is 0. `chunks`: the first chunk of
 /// the array; the chunks must have consecutive numbers. Sets FirstChunk and ChunkCount to the chunks that
 /// hold values of the step.
 void SelectStep(ChunkedArray& array, const Chunk* chunks, int step);

@@ -7,11 +7,14 @@ namespace patchio {
 namespace {
 
 /// Marks the fine cells that children cover, with one bit per fine cell in a mask per coarse cell of `patch`.
-/// Needed if the edges of children cut coarse cells. A coarse cell may contain at most 64 fine cells.
+/// The masks are needed only if edges of children cut coarse cells. A coarse cell may contain at most 64 fine
+/// cells.
 class CoverMasks
 {
 public:
-  CoverMasks(const Box& patch, const Int3& ratio) : PatchBox(patch), Ratio(ratio), Masks(patch.Cells(), 0) {}
+  CoverMasks(const Box& patch, const Int3& ratio) : PatchBox(patch), Ratio(ratio), Masks(patch.CellCount(), 0)
+  {
+  }
 
   void Add(const Box& fine)
   {
@@ -70,10 +73,10 @@ Box CoarsenInside(const Box& fine, const Int3& ratio)
   return result;
 }
 
-std::vector<std::uint8_t> CoveredByEach(
+std::vector<std::uint8_t> CoveredBySingleChildren(
     const Catalog& catalog, const Box& patch, const Int3& ratio, const std::vector<int>& children)
 {
-  std::vector<std::uint8_t> flags(patch.Cells(), 0);
+  std::vector<std::uint8_t> flags(patch.CellCount(), 0);
   for (const int child : children) {
     const Box part = Intersect(CoarsenInside(catalog.Patches[child].Cells, ratio), patch);
     if (!part.Empty()) {
@@ -83,7 +86,7 @@ std::vector<std::uint8_t> CoveredByEach(
   return flags;
 }
 
-std::vector<std::uint8_t> CoveredTogether(
+std::vector<std::uint8_t> CoveredByAllChildren(
     const Catalog& catalog, const Box& patch, const Int3& ratio, const std::vector<int>& children)
 {
   CoverMasks masks(patch, ratio);
@@ -108,17 +111,17 @@ bool EdgesCutCells(
 Nesting::Nesting(const Catalog& catalog, const std::vector<bool>& shown)
     : Data(catalog), Shown(shown), OwnersUnknown(catalog.Levels.size(), false)
 {
-  if (catalog.HasPlacedBoxes()) {
+  if (catalog.KnowsPositions()) {
     for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
       this->ShownPatches.push_back(this->PatchesOf(catalog.Levels[level]));
       if (catalog.RoleOf(level) != LevelRole::Separate) {
-        this->FindOwners(level);
+        this->AssignOwners(level);
       }
     }
   }
 }
 
-void Nesting::FindOwners(int level)
+void Nesting::AssignOwners(int level)
 {
   LevelPatches& patches = this->ShownPatches[level];
   std::optional<std::map<int, std::vector<Box>>> rests = patches.Bins.UniqueParts();
@@ -127,14 +130,14 @@ void Nesting::FindOwners(int level)
     return;
   }
   for (auto& [index, boxes] : *rests) {
-    this->Rests.emplace_hint(this->Rests.end(), patches.Numbers[index], std::move(boxes));
+    this->OwnedParts.emplace_hint(this->OwnedParts.end(), patches.Numbers[index], std::move(boxes));
   }
   std::vector<Box> own;
   for (const int patch : patches.Numbers) {
-    const std::vector<Box> boxes = this->OwnCells(patch);
+    const std::vector<Box> boxes = this->OwnedCells(patch);
     own.insert(own.end(), boxes.begin(), boxes.end());
   }
-  patches.OwnBins.emplace(std::move(own));
+  patches.OwnedBins.emplace(std::move(own));
 }
 
 bool Nesting::KnowsOwners(int level) const
@@ -142,10 +145,10 @@ bool Nesting::KnowsOwners(int level) const
   return !this->OwnersUnknown[level];
 }
 
-std::vector<Box> Nesting::OwnCells(int patch) const
+std::vector<Box> Nesting::OwnedCells(int patch) const
 {
-  const auto found = this->Rests.find(patch);
-  return found == this->Rests.end() ? std::vector<Box>{this->Data.Patches[patch].Cells} : found->second;
+  const auto found = this->OwnedParts.find(patch);
+  return found == this->OwnedParts.end() ? std::vector<Box>{this->Data.Patches[patch].Cells} : found->second;
 }
 
 Nesting::LevelPatches Nesting::PatchesOf(const Level& level) const
@@ -187,7 +190,7 @@ std::vector<int> Nesting::ChildrenOf(int patch, const Box& part) const
       this->Data.RoleOf(parent.Level + 1) != LevelRole::Refinement) {
     return children;
   }
-  if (!this->Data.HasPlacedBoxes()) {
+  if (!this->Data.KnowsPositions()) {
     for (int i = this->Data.ChildBegin.empty() ? 0 : this->Data.ChildBegin[patch];
          !this->Data.ChildBegin.empty() && i < this->Data.ChildBegin[patch + 1]; ++i) {
       if (this->Shown[this->Data.Children[i]]) {
@@ -210,9 +213,9 @@ std::vector<Box> Nesting::CoveredBoxes(int patch) const
     return covered;
   }
   const LevelPatches& level = this->ShownPatches[finer];
-  const BoxBins& bins = level.OwnBins ? *level.OwnBins : level.Bins;
+  const BoxBins& bins = level.OwnedBins ? *level.OwnedBins : level.Bins;
   const Int3& ratio = this->Data.Levels[finer].Ratio;
-  for (const Box& own : this->OwnCells(patch)) {
+  for (const Box& own : this->OwnedCells(patch)) {
     for (const int index : bins.Intersecting(Refine(own, ratio))) {
       const Box part = Intersect(CoarsenInside(bins[index], ratio), own);
       if (!part.Empty()) {
@@ -228,17 +231,17 @@ std::vector<std::uint8_t> Nesting::CoveredCells(int patch) const
   return this->CoveredCells(patch, this->Data.Patches[patch].Cells);
 }
 
-std::vector<std::uint8_t> Nesting::CoveredCells(int patch, const Box& box) const
+std::vector<std::uint8_t> Nesting::CoveredCells(int patch, const Box& part) const
 {
-  const std::vector<int> children = this->ChildrenOf(patch, box);
+  const std::vector<int> children = this->ChildrenOf(patch, part);
   if (children.empty()) {
     return {};
   }
   const Int3& ratio = this->Data.Levels[this->Data.Patches[patch].Level + 1].Ratio;
   const std::int64_t fineInCoarse = std::int64_t(ratio[0]) * ratio[1] * ratio[2];
-  const bool together = fineInCoarse <= 64 && EdgesCutCells(this->Data, box, ratio, children);
-  std::vector<std::uint8_t> covered = together ? CoveredTogether(this->Data, box, ratio, children)
-                                               : CoveredByEach(this->Data, box, ratio, children);
+  const bool together = fineInCoarse <= 64 && EdgesCutCells(this->Data, part, ratio, children);
+  std::vector<std::uint8_t> covered = together ? CoveredByAllChildren(this->Data, part, ratio, children)
+                                               : CoveredBySingleChildren(this->Data, part, ratio, children);
   const bool any = std::any_of(covered.begin(), covered.end(), [](std::uint8_t flag) { return flag != 0; });
   return any ? covered : std::vector<std::uint8_t>();
 }
@@ -246,12 +249,12 @@ std::vector<std::uint8_t> Nesting::CoveredCells(int patch, const Box& box) const
 std::vector<std::uint8_t> Nesting::CellsShownElsewhere(int patch) const
 {
   std::vector<std::uint8_t> flags = this->CoveredCells(patch);
-  if (!this->LosesCells(patch)) {
+  if (!this->HasUnownedCells(patch)) {
     return flags;
   }
   const Box& box = this->Data.Patches[patch].Cells;
-  std::vector<std::uint8_t> elsewhere(box.Cells(), 1);
-  for (const Box& own : this->OwnCells(patch)) {
+  std::vector<std::uint8_t> elsewhere(box.CellCount(), 1);
+  for (const Box& own : this->OwnedCells(patch)) {
     MarkBox(box, own, 0, elsewhere.data());
   }
   for (std::size_t cell = 0; cell < flags.size(); ++cell) {
@@ -263,10 +266,10 @@ std::vector<std::uint8_t> Nesting::CellsShownElsewhere(int patch) const
 std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) const
 {
   const Box& own = this->Data.Patches[patch].Cells;
-  const Box grown = Grown(own, ghosts);
-  std::vector<std::uint8_t> flags(grown.Cells(), 0);
+  const Box grown = Grow(own, ghosts);
+  std::vector<std::uint8_t> flags(grown.CellCount(), 0);
   MarkBox(grown, own, 1, flags.data());
-  if (!this->Data.HasPlacedBoxes()) {
+  if (!this->Data.KnowsPositions()) {
     return flags;
   }
   // The loop goes from the patch's level down to level 0. `ratio`: cells of the patch's level per cell of
@@ -277,7 +280,7 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
     for (const int other : this->PatchesIntersecting(level, Coarsen(grown, ratio))) {
       MarkBox(grown, Intersect(Refine(this->Data.Patches[other].Cells, ratio), grown), 1, flags.data());
     }
-    ratio = Times(ratio, this->Data.Levels[level].Ratio);
+    ratio = MultiplyRatios(ratio, this->Data.Levels[level].Ratio);
     if (!refines) {
       break;
     }

@@ -18,7 +18,7 @@ std::optional<std::pair<int, int>> FindOverlap(const Catalog& catalog);
 
 /// Multiplies refinement ratios. A product beyond the range of indices is clamped; the entire domain is then
 /// within one coarse cell.
-inline Int3 Times(const Int3& a, const Int3& b)
+inline Int3 MultiplyRatios(const Int3& a, const Int3& b)
 {
   Int3 product;
   for (int axis = 0; axis < 3; ++axis) {
@@ -36,18 +36,18 @@ inline Int3 Times(const Int3& a, const Int3& b)
 class Nesting
 {
 public:
-  /// Finds the relations between the shown patches, those whose flag in `shown` is true. A patch that is not
-  /// shown hides nothing. `shown` has one entry per patch and is copied. `catalog` must outlive this object.
+  /// Finds the relations between the shown patches. `shown` has one flag per patch, and is copied. A patch
+  /// that is not shown hides nothing. `catalog` must outlive this object.
   Nesting(const Catalog& catalog, const std::vector<bool>& shown);
 
   /// Returns the shown patches of the next finer level that may overlap the patch, or `part` of the patch.
   std::vector<int> ChildrenOf(int patch) const;
   std::vector<int> ChildrenOf(int patch, const Box& part) const;
 
-  /// Returns the boxes of entire cells of the patch that the OwnCells() of the next finer level cover. The
-  /// boxes are disjoint, in the patch's level, and each lies within one of the patch's OwnCells(). Together
-  /// they are the own cells that CoveredCells() marks, except cells that only several finer boxes cover
-  /// together. The grid must not be curvilinear, and KnowsOwners() must be true for both levels.
+  /// Returns the boxes of entire cells of the patch that the OwnedCells() of the next finer level cover. The
+  /// boxes are disjoint, in the patch's level, and each lies within one of the patch's OwnedCells(). The
+  /// boxes contain the owned cells that CoveredCells() marks, except cells that only several finer boxes
+  /// together cover. The grid must not be curvilinear, and KnowsOwners() must be true for both levels.
   std::vector<Box> CoveredBoxes(int patch) const;
 
   /// Returns the shown patches of a level that share cells with a box of that level, in ascending order. The
@@ -55,17 +55,17 @@ public:
   std::vector<int> PatchesIntersecting(int level, const Box& cells) const;
 
   /// Returns false if the shown patches of a level overlap so much that finding each cell's owner would take
-  /// too long, see BoxBins::UniqueParts(). OwnCells() then returns all cells of a patch.
+  /// too long, see BoxBins::UniqueParts(). OwnedCells() then returns all cells of a patch.
   bool KnowsOwners(int level) const;
 
-  /// Returns whether some cells of the patch belong to another patch, see OwnCells().
-  bool LosesCells(int patch) const { return this->Rests.count(patch) > 0; }
+  /// Returns whether some cells of the patch belong to another patch, see OwnedCells().
+  bool HasUnownedCells(int patch) const { return this->OwnedParts.count(patch) > 0; }
 
   /// Returns the cells that belong to the patch, as disjoint boxes. Patches of a level may overlap, because
-  /// SAMRAI enlarges small ones; a cell of several patches belongs to the shown patch with the lowest number.
-  /// Returns all cells if the patch is not shown, and on curvilinear grids and separate levels, where
+  /// SAMRAI enlarges small patches; a cell of several patches belongs to the shown patch with the lowest
+  /// number. Returns all cells if the patch is not shown, and on curvilinear grids and separate levels, where
   /// overlapping boxes are unrelated.
-  std::vector<Box> OwnCells(int patch) const;
+  std::vector<Box> OwnedCells(int patch) const;
 
   /// Returns one flag per cell of the patch, axis 0 fastest: 1 if cells of the next finer level cover the
   /// entire cell. Returns an empty list if no cell is covered. Several children may cover a cell together,
@@ -76,7 +76,7 @@ public:
   std::vector<std::uint8_t> CoveredCells(int patch, const Box& part) const;
 
   /// Returns the flags of CoveredCells(patch), with 1 also for cells that belong to another patch by
-  /// OwnCells(). The cells with 0 in all patches together cover each point of space once.
+  /// OwnedCells(). The cells with 0 in all patches together cover each point of space once.
   std::vector<std::uint8_t> CellsShownElsewhere(int patch) const;
 
   /// Returns one flag per cell of the patch grown by `ghosts` layers, axis 0 fastest: 1 if a shown patch of
@@ -90,16 +90,17 @@ private:
   {
     std::vector<int> Numbers;  ///< global numbers, ascending
     BoxBins Bins;
-    std::optional<BoxBins> OwnBins;  ///< boxes of OwnCells(); only if some patch of the level loses cells
+    std::optional<BoxBins> OwnedBins;  ///< boxes of OwnedCells(); only if a patch has unowned cells
   };
   LevelPatches PatchesOf(const Level& level) const;
-  void FindOwners(int level);
+  void AssignOwners(int level);
 
   const Catalog& Data;
   const std::vector<bool> Shown;
   std::vector<LevelPatches> ShownPatches;  ///< per level; empty for curvilinear grids
   std::vector<bool> OwnersUnknown;         ///< per level
-  std::map<int, std::vector<Box>> Rests;   ///< own cells of the patches for which LosesCells() is true
+  /// Owned cells of the patches for which HasUnownedCells() is true.
+  std::map<int, std::vector<Box>> OwnedParts;
 };
 
 }  // namespace patchio

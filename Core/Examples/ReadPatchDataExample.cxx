@@ -21,7 +21,7 @@
 
 namespace {
 
-/// Level one of two-level reading: returns the patches of this rank.
+/// Returns the patches of this rank, by level one of two-level reading.
 std::vector<int> PatchesOfRank(const std::string& summary, int rank, int size)
 {
   const patchio::Catalog catalog = patchio::FormatOf(summary).ReadCatalog(summary);
@@ -29,16 +29,16 @@ std::vector<int> PatchesOfRank(const std::string& summary, int rank, int size)
   std::vector<std::int64_t> weights;
   for (std::size_t p = 0; p < all.size(); ++p) {
     all[p] = static_cast<int>(p);
-    weights.push_back(catalog.Patches[p].Cells.Cells());
+    weights.push_back(catalog.Patches[p].Cells.CellCount());
   }
   const std::vector<int> parts = patchio::PartitionPatches(catalog, all, weights, size);
-  std::vector<int> mine;
+  std::vector<int> ownPatches;
   for (std::size_t p = 0; p < all.size(); ++p) {
     if (parts[p] == rank) {
-      mine.push_back(all[p]);
+      ownPatches.push_back(all[p]);
     }
   }
-  return mine;
+  return ownPatches;
 }
 
 nlohmann::json WriteVariable(const patchio::VariableData& variable, std::ofstream& raw)
@@ -56,7 +56,7 @@ nlohmann::json WriteVariable(const patchio::VariableData& variable, std::ofstrea
   return entry;
 }
 
-nlohmann::json Costs(const patchio::ReadPatchDataResult& result, int rank, int size)
+nlohmann::json CostsAsJson(const patchio::ReadPatchDataResult& result, int rank, int size)
 {
   const patchio::IoReport& report = result.Report;
   return {{"rank", rank}, {"size", size}, {"error", static_cast<int>(result.Error)},
@@ -78,7 +78,7 @@ void WriteResult(const patchio::ReadPatchDataResult& result, const std::string& 
     }
     patches.push_back({{"id", patch.Id}, {"variables", variables}});
   }
-  nlohmann::json manifest = Costs(result, rank, size);
+  nlohmann::json manifest = CostsAsJson(result, rank, size);
   manifest["patches"] = patches;
   std::ofstream(name + ".json") << manifest.dump(1, ' ', false, nlohmann::json::error_handler_t::replace)
                                 << "\n";
@@ -94,19 +94,19 @@ int Run(int argc, char** argv, int rank, int size)
   const int threads = std::atoi(argv[2]);
   const std::vector<const char*> names(argv + 4, argv + argc);
 
-  std::vector<int> mine;
+  std::vector<int> ownPatches;
   try {
-    mine = PatchesOfRank(summary, rank, size);
+    ownPatches = PatchesOfRank(summary, rank, size);
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
     return 1;
   }
   // Level two: reads all variables of these patches with `threads` threads.
   const patchio::ReadPatchDataResult result =
-      patchio::ReadPatchData(summary, mine.data(), static_cast<int>(mine.size()),
+      patchio::ReadPatchData(summary, ownPatches.data(), static_cast<int>(ownPatches.size()),
           names.empty() ? nullptr : names.data(), static_cast<int>(names.size()), threads);
   if (argv[3] == std::string("-")) {
-    std::cout << Costs(result, rank, size).dump() << std::endl;
+    std::cout << CostsAsJson(result, rank, size).dump() << std::endl;
   } else {
     WriteResult(result, argv[3], rank, size);
   }

@@ -14,7 +14,7 @@ std::vector<Box> CutAcross(const Box& cells, int axis, std::int64_t grain)
   constexpr std::int64_t wantedCells = 2 << 20;
   constexpr std::int64_t mostSlices = 4096;
   const std::int64_t planes = cells.Width(axis);
-  const std::int64_t ofPlane = std::max<std::int64_t>(cells.Cells() / planes, 1);
+  const std::int64_t ofPlane = std::max<std::int64_t>(cells.CellCount() / planes, 1);
   std::int64_t thick = std::max(wantedCells / ofPlane, (planes - 1) / mostSlices + 1);
   thick = (std::max<std::int64_t>(thick, 1) + grain - 1) / grain * grain;
   std::vector<Box> boxes;

@@ -17,7 +17,7 @@ namespace patchio {
 std::string FirstBytes(const std::string& path, std::size_t most)
 {
   std::string bytes(most, '\0');
-  bytes.resize(PlainFile(path).ReadSome(0, bytes.data(), most));
+  bytes.resize(PlainFile(path).ReadUpTo(0, bytes.data(), most));
   return bytes;
 }
 

@@ -49,7 +49,7 @@ const Format& FormatOf(const std::string& path)
         "Give the name of a file in the folder, or check that the folder is complete");
   }
   char first = 0;
-  PlainFile(path).ReadSome(0, &first, 1);  // throws if the file cannot be read
+  PlainFile(path).ReadUpTo(0, &first, 1);  // throws if the file cannot be read
   if (const Format* format = FindFormat(path)) {
     return *format;  // the first check failed temporarily
   }

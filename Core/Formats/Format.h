@@ -57,7 +57,7 @@ struct SeriesOptions
 struct LocateOptions
 {
   int Threads = 1;  ///< limit on the threads that read metadata
-  /// True, for an index: the locations are for all steps of the file (see ChunkedArray::StepValues), not only
+  /// True, for an index: the locations are for all steps of the file (see ChunkedArray::StepStride), not only
   /// for step Catalog::StepInFile.
   bool AllSteps = false;
   /// Callback for the progress, called often on the calling thread. After the callback has returned false,

@@ -63,7 +63,7 @@ LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::string& na
     found.File = this->NumberOf(path);
     found.Problem = CatchError([&] {
       static_cast<hdf5::FoundDataset&>(found) = this->Open(path).Find(name);
-      const std::optional<ElementType> type = hdf5::TypeOfValues(found.Info);
+      const std::optional<ElementType> type = hdf5::ElementTypeOf(found.Info);
       if (!type) {
         throw FileError(path, fmt::format("numbers in '{}'", PlainText(name)), hdf5::TypeText(found.Info),
             ChangedOrDamaged);
@@ -90,8 +90,8 @@ Location Hdf5Locator::LocateAt(const DatasetLocation& where, const PatchVariable
       throw Error(found.Problem);
     }
   }
-  const hdf5::DatasetPart& part = where.Part;
-  const std::uint64_t count = part.Count + part.StepValues * static_cast<std::uint64_t>(part.Steps - 1);
+  const hdf5::DatasetRange& part = where.Part;
+  const std::uint64_t count = part.Count + part.StepStride * static_cast<std::uint64_t>(part.Steps - 1);
   if (part.First > found.Info.Values || count > found.Info.Values - part.First) {
     throw FileError(where.Path,
         fmt::format("at least {} numbers in '{}'", part.First + count, PlainText(where.Dataset)),
@@ -99,7 +99,7 @@ Location Hdf5Locator::LocateAt(const DatasetLocation& where, const PatchVariable
   }
   return found.Info.Layout == hdf5::StorageLayout::Virtual
              ? this->AppendVirtual(found, where, part.First + count)
-             : hdf5::AppendPart(found, found.Type, where.Dataset, part, found.File, this->Table);
+             : hdf5::AppendRange(found, found.Type, where.Dataset, part, found.File, this->Table);
 }
 
 LocationTable Hdf5Locator::Run(const std::vector<PatchVariable>& requests)
@@ -118,9 +118,9 @@ Location Hdf5Locator::AppendFill(const LocatedDataset& found, std::uint64_t coun
   fill.Info.Rank = 1;
   fill.Info.Values = fill.Info.Dims[0] = count;
   fill.Info.ChunkDims[0] = std::min<std::uint64_t>(count, 1 << 24);
-  fill.Chunks.resize(hdf5::ChunksOf(fill.Info));
+  fill.Chunks.resize(hdf5::CountChunks(fill.Info));
   hdf5::ClearChunks(fill.Info, fill.Chunks.data());
-  return hdf5::AppendPart(fill, found.Type, {}, {0, count}, found.File, this->Table);
+  return hdf5::AppendRange(fill, found.Type, {}, {0, count}, found.File, this->Table);
 }
 
 /// Appends values of a virtual data set, as a part of the data set that stores them. `end`: index after the
@@ -128,20 +128,20 @@ Location Hdf5Locator::AppendFill(const LocatedDataset& found, std::uint64_t coun
 Location Hdf5Locator::AppendVirtual(
     const LocatedDataset& found, const DatasetLocation& where, std::uint64_t end)
 {
-  const auto other = std::find_if(found.Parts.begin(), found.Parts.end(),
-      [&](const hdf5::VirtualPart& candidate) { return candidate.Has(where.Part.First, end); });
-  if (other == found.Parts.end()) {
+  const auto other = std::find_if(found.Runs.begin(), found.Runs.end(),
+      [&](const hdf5::MappedRun& candidate) { return candidate.Contains(where.Part.First, end); });
+  if (other == found.Runs.end()) {
     throw hdf5::UnsupportedError(where.Path, SeveralParts, where.Dataset);
   }
   if (other->Path.empty()) {
     return this->AppendFill(found, where.Part.Count);
   }
-  hdf5::DatasetPart there = where.Part;
-  there.First = other->FirstThere + (where.Part.First - other->First);
+  hdf5::DatasetRange there = where.Part;
+  there.First = other->SourceFirst + (where.Part.First - other->First);
   const LocatedDataset& source = this->Find(other->Path, other->Dataset);
   // The format's check may have chosen another type for the values of the virtual data set.
-  const bool alike = hdf5::TypeOfValues(source.Info) == hdf5::TypeOfValues(found.Info);
-  return hdf5::AppendPart(
+  const bool alike = hdf5::ElementTypeOf(source.Info) == hdf5::ElementTypeOf(found.Info);
+  return hdf5::AppendRange(
       source, alike ? found.Type : source.Type, other->Dataset, there, source.File, this->Table);
 }
 

@@ -25,7 +25,7 @@ struct DatasetLocation
 {
   std::string Path;     ///< path of the file
   std::string Dataset;  ///< name of the data set
-  hdf5::DatasetPart Part;
+  hdf5::DatasetRange Part;
 };
 
 /// Reason why a patch cannot be read; see hdf5::UnsupportedError().

@@ -13,14 +13,14 @@
 namespace patchio::hdf5 {
 namespace {
 
-/// A piece of the file in memory: a block or a page of elements. Read() reads the file only if another piece
-/// than the last is requested.
-class ArrayPiece
+/// A block or page of an array in the file, kept in memory. Read() reads the file only if `address` or
+/// `bytes` differ from the preceding call.
+class CachedBlock
 {
 public:
-  explicit ArrayPiece(FileBytes& bytes) : Source(bytes) {}
-  /// Reads the piece unless the piece is in memory already. The last 4 bytes of the piece are its checksum.
-  /// signature: first 4 bytes of the piece; null if the piece has no signature.
+  explicit CachedBlock(FileBytes& bytes) : Source(bytes) {}
+  /// Returns the block of `bytes` bytes at `address`, valid until the next call. The last 4 bytes of the
+  /// block are its checksum. `signature`: first 4 bytes of the block; null if the block has no signature.
   const std::byte* Read(std::uint64_t address, std::uint64_t bytes, const char* signature);
 
 private:
@@ -29,47 +29,53 @@ private:
   std::vector<std::byte> Bytes;
 };
 
-/// The index of the chunks of a data set with fixed maximum dimensions. Not thread-safe. All methods throw
-/// Corrupt for damaged files, and Error if the storage fails.
+/// A chunk index of type ChunkIndex::FixedArray. Not thread-safe. All methods throw Corrupt for damaged
+/// files, and Error if the storage fails.
 class FixedArray
 {
 public:
-  /// filtered: true if the chunks have filters, so that elements also have sizes and filter masks.
+  /// Reads the header of the array at `address`. `filtered`: true if the chunks have filters; then elements
+  /// also have sizes and filter masks.
   FixedArray(FileBytes& bytes, std::uint64_t address, bool filtered);
   std::size_t ElementBytes() const { return this->BytesOfElement; }
-  /// Returns the element with this index, valid until the next call, or null if it was never written.
+  /// Returns the element with the index `index`, valid until the next call, or null if the element was never
+  /// written.
   const std::byte* At(std::uint64_t index);
 
 private:
   std::size_t BytesOfElement = 0;
   std::uint64_t Elements = 0, PageElements = 0;
   std::uint64_t Address = NoAddress;  ///< address of the block
-  ArrayPiece Block, Page;
+  CachedBlock Block, Page;
 };
 
-/// The index of the chunks of a data set with one unlimited axis. Not thread-safe. All methods throw Corrupt
-/// for damaged files, and Error if the storage fails.
+/// A chunk index of type ChunkIndex::ExtensibleArray. Not thread-safe. All methods throw Corrupt for damaged
+/// files, and Error if the storage fails.
 class ExtensibleArray
 {
 public:
-  /// filtered: true if the chunks have filters, so that elements also have sizes and filter masks.
+  /// Reads the header of the array at `address`. `filtered`: true if the chunks have filters; then elements
+  /// also have sizes and filter masks.
   ExtensibleArray(FileBytes& bytes, std::uint64_t address, bool filtered);
   std::size_t ElementBytes() const { return this->BytesOfElement; }
-  /// Returns the element with this index, valid until the next call, or null if it was never written.
+  /// Returns the element with the index `index`, valid until the next call, or null if the element was never
+  /// written.
   const std::byte* At(std::uint64_t index);
 
 private:
-  /// A super block: data blocks of equal size. Each super block has twice as many elements as the one before.
+  /// A super block: a group of data blocks of equal size. Each super block has twice as many elements as the
+  /// super block before.
   struct SuperBlock
   {
-    std::uint64_t Blocks = 0, BlockElements = 0;
-    std::uint64_t BlocksBefore = 0;
+    std::uint64_t Blocks = 0;         ///< number of data blocks
+    std::uint64_t BlockElements = 0;  ///< elements of each data block
+    std::uint64_t BlocksBefore = 0;   ///< number of data blocks of all super blocks before
   };
-  SuperBlock SuperBlockOf(unsigned number) const;
-  const std::byte* AtInSuperBlock(
+  SuperBlock MakeSuperBlock(unsigned number) const;
+  const std::byte* ElementInSuperBlock(
       std::uint64_t address, const SuperBlock& super, std::uint64_t block, std::uint64_t element);
-  const std::byte* AtInBlock(std::uint64_t address, const SuperBlock& super, std::uint64_t element);
-  const std::byte* AtInPage(std::uint64_t address, std::uint64_t element);
+  const std::byte* ElementInBlock(std::uint64_t address, const SuperBlock& super, std::uint64_t element);
+  const std::byte* ElementInPage(std::uint64_t address, std::uint64_t element);
   std::uint64_t BlockHeadBytes() const;
 
   std::size_t BytesOfElement = 0, OffsetBytes = 0;
@@ -79,44 +85,47 @@ private:
   unsigned SuperBlocks = 0, SuperBlocksInIndex = 0;
   std::uint64_t BlocksInIndex = 0;
   std::uint64_t Address = NoAddress;  ///< address of the index block
-  ArrayPiece Index, Super, Block;
+  CachedBlock Index, Super, Block;
 };
 
-constexpr std::uint64_t HeadBytes = 14;  ///< of a block: signature, version, client, address of the header
+/// Size of the head of a block: signature, version, client, address of the header.
+constexpr std::uint64_t HeadBytes = 14;
 
-void RequireOfArray(bool holds)
+void RequireValidArray(bool condition)
 {
-  if (!holds) {
+  if (!condition) {
     throw Corrupt("a damaged array of chunks");
   }
 }
 
-/// Returns a bit of a bitmap. Bit 0 is the highest bit of the first byte.
+/// Returns whether bit `bit` of `bitmap` is 1. Bit 0 is the highest bit of the first byte.
 bool IsSet(const std::byte* bitmap, std::uint64_t bit)
 {
   return (std::to_integer<unsigned>(bitmap[bit / 8]) >> (7 - bit % 8) & 1) != 0;
 }
 
-/// Returns the number of bytes of a bitmap with this number of bits.
+/// Returns the number of bytes of a bitmap with `bits` bits.
 std::uint64_t BitmapBytes(std::uint64_t bits)
 {
   return (bits + 7) / 8;
 }
 
+/// Checks signature, version and client ID (1 if the chunks have filters) of the header of an array. Throws
+/// Corrupt.
 void CheckHead(const std::byte* head, const char* signature, bool filtered)
 {
-  RequireOfArray(Begins(head, signature) && head[4] == std::byte{0} &&
-                 Load<std::uint8_t>(head + 5) == (filtered ? 1 : 0));
+  RequireValidArray(Begins(head, signature) && head[4] == std::byte{0} &&
+                    Load<std::uint8_t>(head + 5) == (filtered ? 1 : 0));
 }
 
-const std::byte* ArrayPiece::Read(std::uint64_t address, std::uint64_t bytes, const char* signature)
+const std::byte* CachedBlock::Read(std::uint64_t address, std::uint64_t bytes, const char* signature)
 {
   if (this->Address != address || this->Bytes.size() != bytes) {
     this->Address = NoAddress;  // in case the read throws
-    RequireOfArray(bytes <= this->Source.EndAddress());
+    RequireValidArray(bytes <= this->Source.EndAddress());
     this->Bytes.resize(bytes);
     this->Source.ReadChecked(address, this->Bytes.data(), bytes);
-    RequireOfArray(!signature || Begins(this->Bytes.data(), signature));
+    RequireValidArray(!signature || Begins(this->Bytes.data(), signature));
     this->Address = address;
   }
   return this->Bytes.data();
@@ -131,13 +140,13 @@ FixedArray::FixedArray(FileBytes& bytes, std::uint64_t address, bool filtered) :
   const unsigned pageBits = Load<std::uint8_t>(head + 7);
   this->Elements = Load<std::uint64_t>(head + 8);
   this->Address = Load<std::uint64_t>(head + 16);
-  RequireOfArray(pageBits < 32 && this->Elements <= std::uint64_t(1) << 48 && this->BytesOfElement > 0);
+  RequireValidArray(pageBits < 32 && this->Elements <= std::uint64_t(1) << 48 && this->BytesOfElement > 0);
   this->PageElements = std::uint64_t(1) << pageBits;
 }
 
 const std::byte* FixedArray::At(std::uint64_t index)
 {
-  RequireOfArray(index < this->Elements);
+  RequireValidArray(index < this->Elements);
   if (this->Address == NoAddress) {
     return nullptr;
   }
@@ -171,18 +180,18 @@ ExtensibleArray::ExtensibleArray(FileBytes& bytes, std::uint64_t address, bool f
   const unsigned leastBlocks = Load<std::uint8_t>(head + 10);
   this->ElementsSet = Load<std::uint64_t>(head + 44);
   this->Address = Load<std::uint64_t>(head + 60);
-  RequireOfArray(this->BytesOfElement > 0 && elementBits <= 48 && pageBits < 32 &&
-                 IsPowerOfTwo(this->LeastElements) && IsPowerOfTwo(leastBlocks) &&
-                 elementBits >= Log2(this->LeastElements));
+  RequireValidArray(this->BytesOfElement > 0 && elementBits <= 48 && pageBits < 32 &&
+                    IsPowerOfTwo(this->LeastElements) && IsPowerOfTwo(leastBlocks) &&
+                    elementBits >= Log2(this->LeastElements));
   this->OffsetBytes = (elementBits + 7) / 8;
   this->PageElements = std::uint64_t(1) << pageBits;
   this->SuperBlocks = 1 + elementBits - Log2(this->LeastElements);
   this->SuperBlocksInIndex = 2 * Log2(leastBlocks);
   this->BlocksInIndex = 2 * std::uint64_t(leastBlocks - 1);
-  RequireOfArray(this->SuperBlocksInIndex <= this->SuperBlocks);
+  RequireValidArray(this->SuperBlocksInIndex <= this->SuperBlocks);
 }
 
-ExtensibleArray::SuperBlock ExtensibleArray::SuperBlockOf(unsigned number) const
+ExtensibleArray::SuperBlock ExtensibleArray::MakeSuperBlock(unsigned number) const
 {
   SuperBlock super;
   super.Blocks = std::uint64_t(1) << number / 2;
@@ -207,28 +216,28 @@ const std::byte* ExtensibleArray::At(std::uint64_t index)
   }
   const std::uint64_t rest = index - this->FirstElements;
   const unsigned number = Log2(rest / this->LeastElements + 1);
-  RequireOfArray(number < this->SuperBlocks);
-  const SuperBlock super = this->SuperBlockOf(number);
+  RequireValidArray(number < this->SuperBlocks);
+  const SuperBlock super = this->MakeSuperBlock(number);
   const std::uint64_t inSuper = rest - this->LeastElements * ((std::uint64_t(1) << number) - 1);
   const std::uint64_t block = inSuper / super.BlockElements, element = inSuper % super.BlockElements;
   if (number >= this->SuperBlocksInIndex) {
-    const std::byte* const place = indexBlock + supers + std::size_t(8) * (number - this->SuperBlocksInIndex);
-    return this->AtInSuperBlock(Load<std::uint64_t>(place), super, block, element);
+    const std::byte* const entry = indexBlock + supers + std::size_t(8) * (number - this->SuperBlocksInIndex);
+    return this->ElementInSuperBlock(Load<std::uint64_t>(entry), super, block, element);
   }
-  RequireOfArray(
+  RequireValidArray(
       super.BlockElements <= this->PageElements && super.BlocksBefore + block < this->BlocksInIndex);
-  const std::byte* const place = indexBlock + blocks + 8 * (super.BlocksBefore + block);
-  return this->AtInBlock(Load<std::uint64_t>(place), super, element);
+  const std::byte* const entry = indexBlock + blocks + 8 * (super.BlocksBefore + block);
+  return this->ElementInBlock(Load<std::uint64_t>(entry), super, element);
 }
 
-/// Returns the size of the head of data blocks and super blocks, which ends with the block's offset in the
-/// array.
+/// Returns the size of the head of data blocks and super blocks, in bytes. The head ends with the offset of
+/// the block in the array.
 std::uint64_t ExtensibleArray::BlockHeadBytes() const
 {
   return HeadBytes + this->OffsetBytes;
 }
 
-const std::byte* ExtensibleArray::AtInSuperBlock(
+const std::byte* ExtensibleArray::ElementInSuperBlock(
     std::uint64_t address, const SuperBlock& super, std::uint64_t block, std::uint64_t element)
 {
   if (address == NoAddress) {
@@ -241,18 +250,18 @@ const std::byte* ExtensibleArray::AtInSuperBlock(
   const std::byte* const begin = this->Super.Read(address, bytes, "EASB") + this->BlockHeadBytes();
   const auto blockAddress = Load<std::uint64_t>(begin + bitmaps + 8 * block);
   if (!hasPages || blockAddress == NoAddress) {
-    return this->AtInBlock(blockAddress, super, element);
+    return this->ElementInBlock(blockAddress, super, element);
   }
   const std::uint64_t page = element / this->PageElements;
   if (!IsSet(begin, block * pages + page)) {
     return nullptr;
   }
   const std::uint64_t pageBytes = this->PageElements * this->BytesOfElement + ChecksumBytes;
-  return this->AtInPage(
+  return this->ElementInPage(
       blockAddress + this->BlockHeadBytes() + ChecksumBytes + page * pageBytes, element % this->PageElements);
 }
 
-const std::byte* ExtensibleArray::AtInBlock(
+const std::byte* ExtensibleArray::ElementInBlock(
     std::uint64_t address, const SuperBlock& super, std::uint64_t element)
 {
   if (address == NoAddress) {
@@ -263,7 +272,7 @@ const std::byte* ExtensibleArray::AtInBlock(
   return this->Block.Read(address, bytes, "EADB") + this->BlockHeadBytes() + element * this->BytesOfElement;
 }
 
-const std::byte* ExtensibleArray::AtInPage(std::uint64_t address, std::uint64_t element)
+const std::byte* ExtensibleArray::ElementInPage(std::uint64_t address, std::uint64_t element)
 {
   const std::uint64_t bytes = this->PageElements * this->BytesOfElement + ChecksumBytes;
   return this->Block.Read(address, bytes, nullptr) + element * this->BytesOfElement;
@@ -273,19 +282,19 @@ using Indices = std::array<std::uint64_t, ChunkedArray::MaximumRank>;
 
 bool HasFilters(const Dataset& dataset)
 {
-  return dataset.Filters[0] != FilterKind::None;
+  return dataset.Filters[0] != FilterType::None;
 }
 
-/// Numbers the chunks like the elements of FixedArray and ExtensibleArray: row by row within the maximum
-/// dimensions of the data set, with the unlimited axis slowest.
-class ChunkNumbers
+/// The order in which FixedArray and ExtensibleArray store the chunks of a data set: row by row within the
+/// maximum dimensions of the data set, with the unlimited axis slowest.
+class ElementOrder
 {
 public:
-  explicit ChunkNumbers(const Dataset& dataset)
+  explicit ElementOrder(const Dataset& dataset)
   {
     int unlimited = 0;
     for (int d = 0; d < dataset.Rank; ++d) {
-      unlimited = dataset.MostDims[d] == Dataset::Unlimited ? d : unlimited;
+      unlimited = dataset.MaximumDims[d] == Dataset::Unlimited ? d : unlimited;
     }
     std::array<int, ChunkedArray::MaximumRank> order{unlimited};
     for (int d = 0, next = 1; d < dataset.Rank; ++d) {
@@ -298,15 +307,16 @@ public:
     for (int axis = this->Rank - 1; axis >= 0; --axis) {
       const int d = order[axis];
       this->Strides[d] = stride;
-      const std::uint64_t along = axis == 0 ? 1 : (dataset.MostDims[d] - 1) / dataset.ChunkDims[d] + 1;
-      if (dataset.MostDims[d] < dataset.Dims[d] || stride > Most / along) {
+      const std::uint64_t along = axis == 0 ? 1 : (dataset.MaximumDims[d] - 1) / dataset.ChunkDims[d] + 1;
+      if (dataset.MaximumDims[d] < dataset.Dims[d] || stride > MostElements / along) {
         throw Corrupt("more chunks than a file can contain");
       }
       stride *= along;
     }
   }
 
-  std::uint64_t Of(const Indices& chunk) const
+  /// Returns the index of the element that belongs to a chunk. `chunk`: index of the chunk along each axis.
+  std::uint64_t IndexOf(const Indices& chunk) const
   {
     std::uint64_t number = 0;
     for (int d = 0; d < this->Rank; ++d) {
@@ -316,7 +326,7 @@ public:
   }
 
 private:
-  static constexpr std::uint64_t Most = std::uint64_t(1) << 48;
+  static constexpr std::uint64_t MostElements = std::uint64_t(1) << 48;
 
   int Rank = 0;
   Indices Strides{};
@@ -324,37 +334,42 @@ private:
 
 }  // namespace
 
-/// The chunks of a data set, initially all marked as never written. Add() enters chunks that were written.
+/// The chunks of a data set, in a grid. At first, all chunks count as never written; Add() enters written
+/// chunks.
 class ChunkGrid
 {
 public:
   ChunkGrid(const Dataset& dataset, const FileBytes& source, Chunk* chunks)
       : Rank(dataset.Rank),
-        Count(ChunksOf(dataset)),
+        Count(CountChunks(dataset)),
         PlainBytes(HasFilters(dataset) ? 0 : PlainChunkBytes(dataset)),
         End(source.EndAddress()),
         Base(source.BaseAddress()),
         Chunks(chunks)
   {
     for (int d = 0; d < this->Rank; ++d) {
-      this->Along[d] = (dataset.Dims[d] - 1) / dataset.ChunkDims[d] + 1;
+      this->ChunksPerAxis[d] = (dataset.Dims[d] - 1) / dataset.ChunkDims[d] + 1;
     }
   }
 
-  /// at: index of the chunk along each axis of the grid of chunks. Throws Corrupt if the chunk is outside the
-  /// array or the file, was added before, or has a wrong size.
-  void Add(const Indices& at, std::uint64_t address, std::uint64_t bytes, std::uint32_t skippedFilters) const
+  /// Adds a chunk that was written. `indices`: index of the chunk along each axis; `address` and `bytes`:
+  /// location of the chunk in the file; `skippedFilters`: see Chunk::SkippedFilters. Throws Corrupt if the
+  /// chunk is outside the array or the file, was added before, or has a wrong size.
+  void Add(
+      const Indices& indices, std::uint64_t address, std::uint64_t bytes, std::uint32_t skippedFilters) const
   {
     std::uint64_t number = 0;
     for (int d = 0; d < this->Rank; ++d) {
-      if (at[d] >= this->Along[d]) {
+      if (indices[d] >= this->ChunksPerAxis[d]) {
         throw Corrupt("a chunk outside its array");
       }
-      number = number * this->Along[d] + at[d];
+      number = number * this->ChunksPerAxis[d] + indices[d];
     }
     this->Add(number, address, bytes, skippedFilters);
   }
 
+  /// Adds a chunk like Add(indices, ...). `number`: number of the chunk in the grid, counted with the last
+  /// axis fastest.
   void Add(
       std::uint64_t number, std::uint64_t address, std::uint64_t bytes, std::uint32_t skippedFilters) const
   {
@@ -362,40 +377,40 @@ public:
     const bool fits = bytes <= std::numeric_limits<std::uint32_t>::max() &&
                       (this->PlainBytes == 0 || bytes == this->PlainBytes);
     if (!isInFile || !fits || number >= this->Count || this->Chunks[number].Bytes != 0) {
-      throw Corrupt("a chunk outside the file, or one that does not match its array");
+      throw Corrupt("a chunk that is outside the file or does not match its array");
     }
     this->Chunks[number] = {this->Base + address, number, static_cast<std::uint32_t>(bytes), skippedFilters};
   }
 
-  /// Calls use(number, indices along the axes) for each chunk, the last axis fastest.
-  template <typename Use>
-  void ForEach(const Use& use) const
+  /// Calls visit(number, indices) for each chunk of the grid, in the order of the chunks' numbers.
+  template <typename Visitor>
+  void ForEach(const Visitor& visit) const
   {
-    Indices at{};
+    Indices indices{};
     for (std::uint64_t number = 0; number < this->Count; ++number) {
-      use(number, at);
+      visit(number, indices);
       for (int d = this->Rank - 1; d >= 0; --d) {
-        if (++at[d] < this->Along[d]) {
+        if (++indices[d] < this->ChunksPerAxis[d]) {
           break;
         }
-        at[d] = 0;
+        indices[d] = 0;
       }
     }
   }
 
 private:
   int Rank;
-  Indices Along{};
+  Indices ChunksPerAxis{};
   std::uint64_t Count;
   std::uint64_t PlainBytes;  ///< size of a chunk if there are no filters; otherwise 0
-  std::uint64_t End, Base;   ///< end and base address of the file
+  std::uint64_t End, Base;   ///< address of the end of the file; offset of address 0 in the file
   Chunk* Chunks;
 };
 
 void ChunkLists::List(const Dataset& dataset, unsigned treeK, Chunk* chunks)
 {
   ClearChunks(dataset, chunks);
-  if (dataset.ChunkAddress == NoAddress || ChunksOf(dataset) == 0) {
+  if (dataset.ChunkAddress == NoAddress || CountChunks(dataset) == 0) {
     return;
   }
   const ChunkGrid grid(dataset, this->Source, chunks);
@@ -416,13 +431,15 @@ void ChunkLists::List(const Dataset& dataset, unsigned treeK, Chunk* chunks)
   }
 }
 
+/// Lists the chunks of the version 1 tree whose node at `address` is the root of a tree or subtree.
+/// `parentLevel`: level of the parent node, or -1 for the root.
 void ChunkLists::ListTree1(
-    const Dataset& dataset, unsigned treeK, std::uint64_t address, int above, const ChunkGrid& grid)
+    const Dataset& dataset, unsigned treeK, std::uint64_t address, int parentLevel, const ChunkGrid& grid)
 {
-  const Tree1Node node = ReadTree1Node(this->Source, address, 1, above, treeK);
-  // Each leaf must add a new chunk, so the number of steps is at most the number of chunks times the number
-  // of levels.
-  if (node.Children == 0 && above >= 0) {
+  const Tree1Node node = ReadTree1Node(this->Source, address, 1, parentLevel, treeK);
+  // Each leaf must add a new chunk, so that the number of nodes read is at most the number of chunks times
+  // the number of levels.
+  if (node.Children == 0 && parentLevel >= 0) {
     throw Corrupt("a damaged B-tree");
   }
   const std::size_t keyBytes = 8 + 8 * std::size_t(dataset.Rank + 1);
@@ -434,21 +451,21 @@ void ChunkLists::ListTree1(
       this->ListTree1(dataset, treeK, child, node.Level, grid);
       continue;
     }
-    Indices at{};
+    Indices indices{};
     for (int d = 0; d < dataset.Rank; ++d) {
       const auto first = Load<std::uint64_t>(entry.data() + 8 + 8 * d);
-      at[d] = first / dataset.ChunkDims[d];
+      indices[d] = first / dataset.ChunkDims[d];
       if (first % dataset.ChunkDims[d] != 0) {
         throw Corrupt("a chunk that does not match its array");
       }
     }
-    grid.Add(at, child, Load<std::uint32_t>(entry.data()), Load<std::uint32_t>(entry.data() + 4));
+    grid.Add(indices, child, Load<std::uint32_t>(entry.data()), Load<std::uint32_t>(entry.data() + 4));
   }
 }
 
-/// Lists the chunks of a version 2 tree. Records (types 10 and 11) consist of the address of the chunk, its
-/// size and filter mask if there are filters, and its index along each axis. Each record must add a new
-/// chunk.
+/// Lists the chunks of a version 2 tree. A record (type 10 or 11) consists of the address of a chunk, the
+/// size and filter mask of the chunk if there are filters, and the index of the chunk along each axis. Each
+/// record must add a new chunk.
 void ChunkLists::ListTree2(const Dataset& dataset, const ChunkGrid& grid)
 {
   const bool filtered = HasFilters(dataset);
@@ -464,11 +481,11 @@ void ChunkLists::ListTree2(const Dataset& dataset, const ChunkGrid& grid)
     for (; count > 0; --count, record += tree.RecordBytes) {
       const std::uint64_t bytes = filtered ? LoadBytes(record + 8, sizeBytes) : plainBytes;
       const std::uint32_t skipped = filtered ? Load<std::uint32_t>(record + 8 + sizeBytes) : 0;
-      Indices at;
+      Indices indices;
       for (int d = 0; d < dataset.Rank; ++d) {
-        at[d] = Load<std::uint64_t>(record + tree.RecordBytes - indexBytes + 8 * std::size_t(d));
+        indices[d] = Load<std::uint64_t>(record + tree.RecordBytes - indexBytes + 8 * std::size_t(d));
       }
-      grid.Add(at, Load<std::uint64_t>(record), bytes, skipped);
+      grid.Add(indices, Load<std::uint64_t>(record), bytes, skipped);
     }
   });
 }
@@ -476,24 +493,24 @@ void ChunkLists::ListTree2(const Dataset& dataset, const ChunkGrid& grid)
 void ChunkLists::ListSingle(const Dataset& dataset, const ChunkGrid& grid)
 {
   const std::uint64_t bytes = HasFilters(dataset) ? dataset.SingleBytes : PlainChunkBytes(dataset);
-  grid.Add(0, dataset.ChunkAddress, bytes, dataset.SingleSkipped);
+  grid.Add(0, dataset.ChunkAddress, bytes, dataset.SingleSkippedFilters);
 }
 
 void ChunkLists::ListImplicit(const Dataset& dataset, const ChunkGrid& grid)
 {
-  const ChunkNumbers numbers(dataset);
+  const ElementOrder order(dataset);
   const std::uint64_t bytes = PlainChunkBytes(dataset), most = this->Source.EndAddress() / bytes;
-  grid.ForEach([&](std::uint64_t number, const Indices& at) {
-    const std::uint64_t place = numbers.Of(at);
-    if (place > most) {
+  grid.ForEach([&](std::uint64_t number, const Indices& indices) {
+    const std::uint64_t element = order.IndexOf(indices);
+    if (element > most) {
       throw Corrupt("a chunk outside the file");
     }
-    grid.Add(number, dataset.ChunkAddress + place * bytes, bytes, 0);
+    grid.Add(number, dataset.ChunkAddress + element * bytes, bytes, 0);
   });
 }
 
-/// Lists the chunks of a FixedArray or an ExtensibleArray. Elements are addresses of chunks, followed by
-/// their size and filter mask if there are filters.
+/// Lists the chunks of a FixedArray or an ExtensibleArray. An element is the address of a chunk, followed by
+/// the size and filter mask of the chunk if there are filters.
 template <typename Array>
 void ChunkLists::ListArray(const Dataset& dataset, Array array, const ChunkGrid& grid)
 {
@@ -502,10 +519,10 @@ void ChunkLists::ListArray(const Dataset& dataset, Array array, const ChunkGrid&
   if (filtered ? elementBytes < 13 || elementBytes > 20 : elementBytes != 8) {
     throw Corrupt("an array of chunks with elements of a wrong size");
   }
-  const ChunkNumbers numbers(dataset);
+  const ElementOrder order(dataset);
   const std::uint64_t plainBytes = PlainChunkBytes(dataset);
-  grid.ForEach([&](std::uint64_t number, const Indices& at) {
-    const std::byte* const element = array.At(numbers.Of(at));
+  grid.ForEach([&](std::uint64_t number, const Indices& indices) {
+    const std::byte* const element = array.At(order.IndexOf(indices));
     const std::uint64_t address = element ? Load<std::uint64_t>(element) : NoAddress;
     if (address == NoAddress) {
       return;

@@ -1,4 +1,4 @@
-// The list of the chunks of a data set, read from any of the six kinds of index in HDF5 files.
+// The list of the chunks of a data set, read from any of the six types of index in HDF5 files.
 #pragma once
 
 #include "Hdf5/Dataset.h"
@@ -11,20 +11,21 @@ namespace patchio::hdf5 {
 
 class ChunkGrid;
 
-/// Reads lists of chunks. Not thread-safe. All methods throw Corrupt for damaged files, and Error if the
-/// storage fails.
+/// Reads the lists of the chunks of data sets. Not thread-safe. All methods throw Corrupt for damaged files,
+/// and Error if the storage fails.
 class ChunkLists
 {
 public:
   explicit ChunkLists(FileBytes& bytes) : Source(bytes), Trees(bytes) {}
 
-  /// Fills `chunks`, which has ChunksOf(dataset) entries. Each chunk that was written lies inside the file.
-  /// treeK: half the greatest number of children of a node of a version 1 tree.
+  /// Fills `chunks`, an array of CountChunks(dataset) entries, with the chunks of `dataset`. Each chunk that
+  /// was written lies inside the file. `treeK`: half the greatest number of children of a node of a version 1
+  /// tree.
   void List(const Dataset& dataset, unsigned treeK, Chunk* chunks);
 
 private:
   void ListTree1(
-      const Dataset& dataset, unsigned treeK, std::uint64_t address, int above, const ChunkGrid& grid);
+      const Dataset& dataset, unsigned treeK, std::uint64_t address, int parentLevel, const ChunkGrid& grid);
   void ListTree2(const Dataset& dataset, const ChunkGrid& grid);
   static void ListSingle(const Dataset& dataset, const ChunkGrid& grid);
   void ListImplicit(const Dataset& dataset, const ChunkGrid& grid);

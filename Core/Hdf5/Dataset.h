@@ -1,4 +1,4 @@
-// Data sets: shape, type, storage layout and filters, as far as reading their values requires.
+// The shape, type, storage layout and filters of data sets, as far as PatchIO needs them to read values.
 #pragma once
 
 #include "Catalog/Location.h"
@@ -18,61 +18,65 @@ namespace patchio::hdf5 {
 /// values.
 enum class StorageLayout : std::uint8_t
 {
-  Contiguous,   ///< all values at Offset
-  Chunked,      ///< in chunks, with filters that FilterKind lists
-  Virtual,      ///< in other data sets, see Structure::Mappings(); Reason is VirtualDataset
-  Library,      ///< in this file, but only the HDF5 library can decode the values; Reason tells why
-  Unsupported,  ///< PatchIO cannot read the values; Reason tells why: "filter 32000 (lzf)"
-  Nowhere       ///< not written yet; Reason tells so
+  Contiguous,   ///< all values in one range of bytes, from Dataset::Offset on
+  Chunked,      ///< values in chunks, with filters that FilterType lists
+  Virtual,      ///< values in other data sets, see Structure::Mappings(); Reason is VirtualDataset
+  Library,      ///< values that only the HDF5 library can decode; Reason tells why
+  Unsupported,  ///< values that PatchIO cannot read; Reason tells why, for example "filter 32000 (lzf)"
+  NotWritten    ///< no values in the file yet; Reason tells so
 };
 
-/// The kinds of index that HDF5 keeps for the chunks of a data set.
+/// The types of index by which HDF5 finds the chunks of a data set.
 enum class ChunkIndex : std::uint8_t
 {
-  Tree1,            ///< B-tree of version 1; the only kind before HDF5 1.10
+  Tree1,            ///< B-tree of version 1; the only type before HDF5 1.10
   Single,           ///< a single chunk, without index
   Implicit,         ///< all chunks one after another, without index
-  FixedArray,       ///< for data sets with fixed maximum dimensions
-  ExtensibleArray,  ///< for data sets with one unlimited axis
+  FixedArray,       ///< array, for data sets with fixed maximum dimensions
+  ExtensibleArray,  ///< growing array, for data sets with one unlimited axis
   Tree2             ///< B-tree of version 2, for data sets with several unlimited axes
 };
 
 /// The description of a data set: element type, shape, storage layout and filters.
 struct Dataset
 {
+  /// The value of MaximumDims for an axis that can grow without limit.
   static constexpr std::uint64_t Unlimited = ~std::uint64_t(0);
 
   // The type of the elements, see Datatype.
   TypeClass Class = TypeClass::Opaque;
-  bool IsPlain = false;  ///< also true for a List of characters
+  bool IsPlain = false;  ///< also true for texts of variable length
   bool BigEndian = false;
   bool Signed = true;
   std::uint32_t ElementBytes = 0;
 
-  StorageLayout Layout = StorageLayout::Nowhere;
+  StorageLayout Layout = StorageLayout::NotWritten;
   std::uint8_t Rank = 0;
   std::uint64_t Values = 0;
-  std::array<std::uint64_t, ChunkedArray::MaximumRank> Dims{};  ///< of the first axes, slowest first
-  std::uint64_t Offset = 0;                                     ///< Contiguous: offset in the file
+  /// Numbers of values along the first axes, slowest first.
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> Dims{};
+  std::uint64_t Offset = 0;  ///< Contiguous: offset of the values in the file
 
   // For Chunked only; see ChunkedArray.
-  std::array<FilterKind, ChunkedArray::MaximumFilters> Filters{};
-  std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};  ///< 0: not chunked
-  std::uint64_t Fill = 0;
+  std::array<FilterType, ChunkedArray::MaximumFilters> Filters{};
+  /// Numbers of values of a chunk along each axis. 0: the data set is not chunked.
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
+  std::uint64_t Fill = 0;  ///< bytes of the value of chunks that were not written
   // For Structure::ListChunks() only.
   ChunkIndex Index = ChunkIndex::Tree1;
   std::uint64_t ChunkAddress = 0;  ///< address of the index, or of the chunks if there is no index
-  std::array<std::uint64_t, ChunkedArray::MaximumRank> MostDims{};  ///< greatest values of Dims, or Unlimited
-  std::uint64_t SingleBytes = 0;    ///< Single with filters: size of the chunk
-  std::uint32_t SingleSkipped = 0;  ///< Single with filters: see Chunk::SkippedFilters
+  /// Limits to which Dims may grow, or Unlimited.
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> MaximumDims{};
+  std::uint64_t SingleBytes = 0;           ///< Single with filters: size of the chunk
+  std::uint32_t SingleSkippedFilters = 0;  ///< Single with filters: see Chunk::SkippedFilters
   // For Virtual only: location of the mappings in a global heap.
   std::uint64_t MappingHeap = 0;
   std::uint32_t MappingNumber = 0;
 
-  std::string Reason;  ///< Library: "filter 4 (szip)"; Nowhere: "no values written yet"
+  std::string Reason;  ///< a phrase for messages, for example "filter 4 (szip)"
 };
 
-/// A member of a record in memory: `Count` numbers at `Offset`.
+/// A member of a record in memory: `Count` numbers at byte `Offset` of the record.
 struct RecordMember
 {
   const char* Name;
@@ -81,65 +85,69 @@ struct RecordMember
   std::size_t Offset;
 };
 
-/// Reasons of Unsupported for data sets whose values are in other files or data sets.
-constexpr const char* ValuesElsewhere = "values in external files";
+/// Values of Dataset::Reason for data sets whose values are in other files or data sets.
+constexpr const char* ExternalValues = "values in external files";
 constexpr const char* VirtualDataset = "virtual data set";
-/// Reason why PatchIO does not follow a link.
+/// Text of Unsupported for a link that PatchIO does not follow.
 constexpr const char* ExternalLink = "external link";
 
-/// Returns the values per axis, slowest first; 0 for axes after the first ChunkedArray::MaximumRank ones.
+/// Returns the number of values along each axis, slowest first. Axes after the first
+/// ChunkedArray::MaximumRank axes get 0.
 std::vector<std::uint64_t> DimsOf(const Dataset& dataset);
 
-/// Returns the ElementType that equals the type of the values, or nothing if there is no such type.
-std::optional<ElementType> TypeOfValues(const Dataset& dataset);
-std::optional<ElementType> TypeOfNumber(const Datatype& type);
+/// Returns the ElementType that equals the type of the values of `dataset`, or nothing if there is no such
+/// ElementType.
+std::optional<ElementType> ElementTypeOf(const Dataset& dataset);
+/// Returns the ElementType that equals `type`, or nothing if there is no such ElementType.
+std::optional<ElementType> ElementTypeOf(const Datatype& type);
 
-/// Returns the name of the type for messages, such as "float16" or "text".
+/// Returns the type of the values of `dataset` as a phrase for messages, for example "float16" or "text".
 std::string TypeText(const Dataset& dataset);
 
-/// Returns all values of a chunked data set as one ChunkedArray. The caller sets FirstChunk and ChunkCount.
-ChunkedArray ArrayOf(const Dataset& dataset, ElementType type, int file);
+/// Returns a ChunkedArray of all values of a chunked data set. `type`: type of the values; `file`: number of
+/// the file in the LocationTable. The caller sets ChunkedArray::FirstChunk and ChunkCount.
+ChunkedArray MakeChunkedArray(const Dataset& dataset, ElementType type, int file);
 
-/// Returns the number of chunks of a chunked data set, written or not. The result is at most the number of
-/// values.
-std::uint64_t ChunksOf(const Dataset& dataset);
+/// Returns the number of chunks of a chunked data set, written or not. The result is at most Dataset::Values.
+std::uint64_t CountChunks(const Dataset& dataset);
 
-/// Returns the size of a chunk without filters, in bytes.
+/// Returns the size of a chunk of `dataset` without filters, in bytes.
 std::uint64_t PlainChunkBytes(const Dataset& dataset);
 
-/// Fills `chunks`, which has ChunksOf(dataset) entries, as if no chunk was written.
+/// Fills `chunks`, an array of CountChunks(dataset) entries, with chunks that were not written.
 void ClearChunks(const Dataset& dataset, Chunk* chunks);
 
-/// Returns the greatest plausible number of chunks in a file of this size. A chunk takes 32 bytes in an
-/// index, so a valid file has more chunks only if most of them were never written.
+/// Returns the greatest plausible number of chunks in a file of `fileBytes` bytes. A chunk takes 32 bytes in
+/// an index, so a valid file has more chunks only if most chunks were never written.
 constexpr std::uint64_t MostChunks(std::uint64_t fileBytes)
 {
   return 4096 + fileBytes / 16;
 }
 
-/// Reason why the library reads an array whose chunks are not listed.
+/// Value of Dataset::Reason for a data set with more than MostChunks() chunks, which the library reads.
 constexpr const char* MoreChunksThanFit = "more chunks than the file can hold";
 
-/// Returns the FilterKind of an HDF5 filter number, or None if PatchIO does not support the filter.
-/// `elementBytes`: size of the data set's elements; `shuffledBytes`: first parameter of the filter, used for
-/// Shuffle only.
-FilterKind KindOfFilter(int filter, std::uint64_t shuffledBytes, std::uint64_t elementBytes);
+/// Returns the FilterType of an HDF5 filter, or None if PatchIO does not support the filter. `filter`: number
+/// of the filter in The HDF Group's registry; `shuffledBytes`: first parameter of the filter, used for
+/// Shuffle only; `elementBytes`: size of the data set's elements.
+FilterType FilterFromNumber(int filter, std::uint64_t shuffledBytes, std::uint64_t elementBytes);
 
-/// Returns the number and the name of a filter for messages: "filter 4 (szip)".
+/// Returns the number and the name of an HDF5 filter for messages, for example "filter 4 (szip)".
 std::string FilterName(int filter);
 
-/// Makes an error about a valid data set that PatchIO cannot read: "FILE: not supported: WHAT in 'DATASET'."
-/// `advice` is a sentence without a full stop, or empty.
-Error UnsupportedError(const std::string& file, const std::string& what, const std::string& dataset,
+/// Makes an error about a valid data set that PatchIO cannot read: "FILE: not supported: FEATURE in
+/// 'DATASET'. ADVICE." `advice`: a sentence without a full stop, or empty.
+Error UnsupportedError(const std::string& file, const std::string& feature, const std::string& dataset,
     const std::string& advice = {});
 
-/// Throws Error unless PatchIO can read the values of the data set now.
+/// Throws Error if the data set is unsupported or virtual, or if its values were not written yet. `name`:
+/// name of the data set; `file`: name of the file.
 void CheckReadable(const Dataset& info, const std::string& name, const std::string& file);
 
-/// Returns the result of `work`. Replaces Corrupt and Unsupported by errors with the names of the file and of
-/// the object, which name() returns.
+/// Runs `work` and returns its result. Replaces Corrupt and Unsupported, thrown by `work`, by an Error that
+/// contains the name of the file, `file`, and the name of the object, which name() returns.
 template <typename Name, typename Work>
-auto NameErrors(const std::string& file, const Name& name, const Work& work)
+auto WithErrorNames(const std::string& file, const Name& name, const Work& work)
 {
   try {
     return work();
@@ -151,48 +159,50 @@ auto NameErrors(const std::string& file, const Name& name, const Work& work)
   }
 }
 
-/// The shape of a data set or an attribute: section IV.A.2.b of the specification.
+/// The shape of a data set or an attribute, see section IV.A.2.b of the specification.
 struct Dataspace
 {
   static constexpr unsigned MostAxes = 32;
 
   unsigned Rank = 0;
   std::uint64_t Values = 1;
-  /// The first Rank entries are set, slowest axis first; see Dataset::MostDims.
-  std::array<std::uint64_t, MostAxes> Dims, MostDims;
+  /// The first Rank entries are set, slowest axis first; see Dataset::MaximumDims.
+  std::array<std::uint64_t, MostAxes> Dims, MaximumDims;
 };
 
-/// Parses a dataspace message. Throws Corrupt, and Unsupported for unknown versions.
-Dataspace TakeDataspace(Cursor& message);
+/// Parses a dataspace message. Throws Corrupt for damaged messages, and Unsupported for unknown versions.
+Dataspace ParseDataspace(Cursor& message);
 
-/// Builds a Dataset from the messages of its object header. All methods throw Corrupt and Unsupported.
+/// Builds a Dataset from the messages of its object header. Call Add() for each message, then Finish(). All
+/// methods throw Corrupt for damaged messages, and Unsupported for features that PatchIO does not support.
 class DatasetMessages
 {
 public:
-  void Take(const Message& message);
+  /// Parses a message of the header. Ignores messages that do not describe data sets.
+  void Add(const Message& message);
   /// Returns true if further messages cannot change the data set.
-  bool Complete() const
+  bool IsComplete() const
   {
-    return this->HasSpace && this->HasType && this->HasLayout && this->Elsewhere.empty() &&
+    return this->HasSpace && this->HasType && this->HasLayout && this->ExternalReason.empty() &&
            this->Result.Layout == StorageLayout::Contiguous && this->Result.Offset != NoAddress;
   }
-  /// Returns the data set. Call it after all messages.
+  /// Returns the data set, valid as long as this object. Call Finish() once, after Add() of all messages.
   const Dataset& Finish();
 
 private:
-  static void RequireOwn(const Message& message);
-  void TakeSpace(const Message& message);
-  void TakeType(const Message& message);
+  static void RequireUnshared(const Message& message);
+  void ParseSpace(const Message& message);
+  void ParseType(const Message& message);
   void ParseLayout(const Message& message);
-  void TakeOldLayout(const Message& message);
-  void TakePlainLayout(const Message& message, unsigned kind);
-  bool TakeChunkRank(unsigned axes);
-  void TakeChunks3(const Message& message, std::size_t rank, std::size_t place);
-  void TakeChunks4(const Message& message);
-  void TakeFill(const Message& message);
-  void TakeOldFill(const Message& message);
-  void KeepFill(const Message& message, std::size_t place, std::uint64_t bytes);
-  void TakeFilters(const Message& message);
+  void ParseOldLayout(const Message& message);
+  void ParsePlainLayout(const Message& message, unsigned layoutClass);
+  bool SetChunkRank(unsigned axes);
+  void ParseChunks3(const Message& message, std::size_t rankOffset, std::size_t offset);
+  void ParseChunks4(const Message& message);
+  void ParseFill(const Message& message);
+  void ParseOldFill(const Message& message);
+  void SetFill(const Message& message, std::size_t offset, std::uint64_t bytes);
+  void ParseFilters(const Message& message);
   void FinishChunked();
   void FinishFilters();
   void FinishFill();
@@ -201,8 +211,9 @@ private:
 
   Dataset Result;
   bool HasSpace = false, HasType = false, HasLayout = false, HasFill = false, HasFilters = false;
-  bool SkipsPartial = false;  ///< filters are not applied to partial chunks at the edges
-  std::string Elsewhere;      ///< reason why the values are not in this file, or empty
+  bool SkipsPartial = false;  ///< true: partial chunks at the edges have no filters
+  /// Reason why PatchIO cannot read the values, which are in other files; empty: the values are in this file.
+  std::string ExternalReason;
   std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
   unsigned ChunkRank = 0;
   std::uint64_t ChunkElementBytes = 0;

@@ -1,4 +1,4 @@
-// Datatypes in object headers and attributes: section IV.A.2.d of the specification.
+// Datatypes in object headers and attributes, see section IV.A.2.d of the specification.
 #pragma once
 
 #include "Hdf5/FileBytes.h"
@@ -11,51 +11,54 @@
 
 namespace patchio::hdf5 {
 
-/// Parses little-endian numbers and texts one after another. All methods throw Corrupt if the bytes end too
-/// early.
+/// Parses the little-endian numbers and texts of a block of bytes one after another. The bytes must outlive
+/// the Cursor. All methods throw Corrupt if the bytes end too early.
 class Cursor
 {
 public:
-  Cursor(const std::byte* bytes, std::size_t count) : At(bytes), Rest(count) {}
+  Cursor(const std::byte* bytes, std::size_t count) : Position(bytes), Remaining(count) {}
 
+  /// Parses an unsigned number of type T.
   template <typename T>
-  T Take()
+  T Read()
   {
     return Load<T>(this->Skip(sizeof(T)));
   }
-  /// Parses a number of 1 to 8 bytes.
-  std::uint64_t TakeBytes(std::size_t count) { return LoadBytes(this->Skip(count), count); }
+  /// Parses a number of `count` bytes, 1 to 8.
+  std::uint64_t ReadNumber(std::size_t count) { return LoadBytes(this->Skip(count), count); }
+  /// Skips `count` bytes. Returns the address of the first skipped byte.
   const std::byte* Skip(std::uint64_t count)
   {
-    Require(count <= this->Rest, "a description that ends early");
-    const std::byte* const here = this->At;
-    this->At += count;
-    this->Rest -= static_cast<std::size_t>(count);
-    return here;
+    Require(count <= this->Remaining, "a description that ends early");
+    const std::byte* const begin = this->Position;
+    this->Position += count;
+    this->Remaining -= static_cast<std::size_t>(count);
+    return begin;
   }
-  Cursor Part(std::uint64_t count) { return {this->Skip(count), static_cast<std::size_t>(count)}; }
-  /// Parses a text with a 0 at its end, padded to a multiple of `unit` bytes.
-  std::string TakeText(std::size_t unit);
-  std::size_t Left() const { return this->Rest; }
+  /// Skips `count` bytes. Returns a Cursor for the skipped bytes.
+  Cursor Section(std::uint64_t count) { return {this->Skip(count), static_cast<std::size_t>(count)}; }
+  /// Parses a text that ends with a 0 and is padded to a multiple of `unit` bytes.
+  std::string ReadText(std::size_t unit);
+  std::size_t BytesLeft() const { return this->Remaining; }
 
 private:
-  const std::byte* At;
-  std::size_t Rest;
+  const std::byte* Position;
+  std::size_t Remaining;
 };
 
-/// Classes of types, with their numbers in files.
+/// The classes of HDF5 types. The values are the numbers in files.
 enum class TypeClass : std::uint8_t
 {
   Integer = 0,
   Float,
   Time,
   Text,  ///< text with a fixed number of characters
-  Bits,
+  Bitfield,
   Opaque,
   Compound,
   Reference,
   Enumeration,
-  List,  ///< list of variable length, in a global heap
+  VariableLength,  ///< list of variable length, in a global heap
   Array,
   Complex
 };
@@ -67,28 +70,30 @@ struct TypeMember;
 struct Datatype
 {
   TypeClass Class = TypeClass::Opaque;
-  bool IsPlain = false;  ///< Integer: all bits are used; Float: IEEE 754 with 4 or 8 bytes
+  /// For Integer: true if the number uses all bits. For Float: true for IEEE 754 numbers of 4 or 8 bytes.
+  bool IsPlain = false;
   bool BigEndian = false;
   bool Signed = false;      ///< for Integer
-  bool IsText = false;      ///< for List: a list of characters
+  bool IsText = false;      ///< for VariableLength: the list is a text
   std::uint32_t Bytes = 0;  ///< size of an element; never 0
-  /// Compound: the members, all inside an element. Array: a single member, the type of the array's elements.
+  /// For Compound: the members, which lie inside the element. For Array: a single member, which has the type
+  /// of the array's elements.
   std::vector<TypeMember> Members;
 };
 
-/// A member of a compound type, or the element type of an array type.
+/// A member of a compound type, or the type of the elements of an array type.
 struct TypeMember
 {
   std::string Name;
-  std::uint32_t Offset = 0;
+  std::uint32_t Offset = 0;  ///< offset in the compound element, in bytes
   Datatype Type;
 };
 
-/// Parses a datatype message. Throws Corrupt if parts of the type contradict each other, and Unsupported for
-/// unknown versions.
-Datatype TakeDatatype(Cursor& message);
+/// Parses a datatype message. Throws Corrupt if the message ends too early or contradicts itself, and
+/// Unsupported for unknown versions.
+Datatype ParseDatatype(Cursor& message);
 
 /// Returns a * b. Throws Corrupt if the product exceeds 2^60, more than any file contains.
-std::uint64_t Product(std::uint64_t a, std::uint64_t b);
+std::uint64_t CheckedProduct(std::uint64_t a, std::uint64_t b);
 
 }  // namespace patchio::hdf5

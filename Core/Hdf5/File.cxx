@@ -37,11 +37,11 @@ File::~File() = default;
 
 void File::Open(ReadAt read)
 {
-  OpenNamed(*this->Reader, this->PathName, std::move(read), this->Bytes);
-  this->Guarded("/", [&] { this->Groups.emplace("", this->Reader->OpenGroup(this->Reader->Root())); });
+  OpenStructure(*this->Reader, this->PathName, std::move(read), this->Bytes);
+  this->WithErrorName("/", [&] { this->Groups.emplace("", this->Reader->OpenGroup(this->Reader->Root())); });
 }
 
-/// Returns the address of an object's header, or nothing if there is no such object. Throws Corrupt and
+/// Returns the address of the header of `object`, or nothing if there is no such object. Throws Corrupt and
 /// Unsupported.
 std::optional<std::uint64_t> File::Lookup(const std::string& object) const
 {
@@ -49,28 +49,28 @@ std::optional<std::uint64_t> File::Lookup(const std::string& object) const
   if (path.empty()) {
     return this->Reader->Root();
   }
-  // The groups on the path are opened only once.
+  // Each group on the path is opened only once.
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) {
     return this->Reader->Find(this->Groups.at(""), path);
   }
-  const std::string above = path.substr(0, slash);
-  auto known = this->Groups.find(above);
+  const std::string parent = path.substr(0, slash);
+  auto known = this->Groups.find(parent);
   if (known == this->Groups.end()) {
-    const auto header = this->Lookup(above);
+    const auto header = this->Lookup(parent);
     std::optional<Group> group = header ? this->Reader->TryGroup(*header) : std::nullopt;
     if (!group) {
       return std::nullopt;
     }
-    known = this->Groups.emplace(above, *std::move(group)).first;
+    known = this->Groups.emplace(parent, *std::move(group)).first;
   }
   const std::string name = path.substr(slash + 1);
-  return name.empty() ? this->Lookup(above) : this->Reader->Find(known->second, name);
+  return name.empty() ? this->Lookup(parent) : this->Reader->Find(known->second, name);
 }
 
 bool File::Has(const std::string& object) const
 {
-  return this->Guarded(object, [&] {
+  return this->WithErrorName(object, [&] {
     try {
       return this->Lookup(object).has_value();
     } catch (const Unsupported&) {
@@ -81,7 +81,7 @@ bool File::Has(const std::string& object) const
 
 bool File::IsGroup(const std::string& object) const
 {
-  return this->Guarded(object, [&] {
+  return this->WithErrorName(object, [&] {
     const auto header = this->Lookup(object);
     return header && this->Reader->TryGroup(*header).has_value();
   });
@@ -89,14 +89,14 @@ bool File::IsGroup(const std::string& object) const
 
 std::vector<std::string> File::Names(const std::string& group) const
 {
-  return this->Guarded(group, [&] {
+  return this->WithErrorName(group, [&] {
     const auto header = this->Lookup(group);
     const std::optional<Group> opened = header ? this->Reader->TryGroup(*header) : std::nullopt;
     return opened ? this->Reader->Names(*opened) : std::vector<std::string>();
   });
 }
 
-/// Returns the address of a data set, or of another object with that name. Throws Error if there is no such
+/// Returns the address of the header of the object with the name `dataset`. Throws Error if there is no such
 /// object.
 std::uint64_t File::AddressOf(const std::string& dataset) const
 {
@@ -110,7 +110,7 @@ std::uint64_t File::AddressOf(const std::string& dataset) const
 
 Dataset File::Describe(const std::string& dataset) const
 {
-  return this->Guarded(dataset, [&] {
+  return this->WithErrorName(dataset, [&] {
     Dataset info = this->Reader->Describe(this->AddressOf(dataset));
     if (info.Layout == StorageLayout::Virtual) {
       try {
@@ -128,17 +128,18 @@ Dataset File::Describe(const std::string& dataset) const
   });
 }
 
-/// Returns the open file at `path`, which has values of the virtual data set `dataset`.
-const File& File::NearFile(const std::string& path, const std::string& dataset) const
+/// Returns the file at `path`, opened unless this object has opened the file before. The file has values of
+/// the virtual data set `dataset`. Throws Error if the file cannot be opened.
+const File& File::SourceFile(const std::string& path, const std::string& dataset) const
 {
   if (path == this->PathName) {
     return *this;
   }
   constexpr std::size_t mostOpen = 256;
-  if (this->NearFiles.size() >= mostOpen && this->NearFiles.count(path) == 0) {
-    this->NearFiles.clear();
+  if (this->SourceFiles.size() >= mostOpen && this->SourceFiles.count(path) == 0) {
+    this->SourceFiles.clear();
   }
-  std::unique_ptr<File>& file = this->NearFiles[path];
+  std::unique_ptr<File>& file = this->SourceFiles[path];
   if (!file) {
     const std::string fault = CatchError([&] { file = std::make_unique<File>(path); });
     if (!fault.empty()) {
@@ -151,10 +152,11 @@ const File& File::NearFile(const std::string& path, const std::string& dataset) 
 
 namespace {
 
-/// Returns the path of a file that a virtual data set names. The file must be in the folder of `path` or
-/// below. For an absolute name outside this folder, returns the file with the same last part in the folder,
-/// because the user may have moved the files together.
-std::string NearPath(const std::string& path, const std::string& name)
+/// Returns the path of the source file `name` of a virtual data set. `path`: file of the virtual data set. If
+/// `name` is absolute and outside the folder of `path`, returns the path of the file with the same file name
+/// in this folder, because the user may have moved the files together. Throws Unsupported unless the source
+/// file is in this folder or below.
+std::string SourcePath(const std::string& path, const std::string& name)
 {
   namespace fs = std::filesystem;
   if (name == ".") {
@@ -178,51 +180,54 @@ std::string NearPath(const std::string& path, const std::string& name)
 
 }  // namespace
 
-/// Describes one part of a virtual data set. other: receives the data set that has the values. Throws
-/// Unsupported and Error.
-VirtualPart File::PartOf(
-    const std::string& dataset, const VirtualMapping& mapping, const Dataset& info, Dataset& other) const
+/// Returns the run of a mapping of the virtual data set `dataset`. `info`: description of `dataset`;
+/// `source`: receives the description of the data set that has the values. Throws Unsupported if the values
+/// of the mapping are not contiguous or the source is virtual, too, and Error.
+MappedRun File::ReadMapping(
+    const std::string& dataset, const VirtualMapping& mapping, const Dataset& info, Dataset& source) const
 {
-  VirtualPart part;
-  part.Path = NearPath(this->PathName, mapping.File);
-  part.Dataset = WithoutLeadingSlashes(mapping.Dataset);
-  const File& file = this->NearFile(part.Path, dataset);
-  other = file.Guarded(part.Dataset, [&] { return file.Reader->Describe(file.AddressOf(part.Dataset)); });
-  if (other.Layout == StorageLayout::Virtual) {
+  MappedRun run;
+  run.Path = SourcePath(this->PathName, mapping.File);
+  run.Dataset = WithoutLeadingSlashes(mapping.Dataset);
+  const File& file = this->SourceFile(run.Path, dataset);
+  source =
+      file.WithErrorName(run.Dataset, [&] { return file.Reader->Describe(file.AddressOf(run.Dataset)); });
+  if (source.Layout == StorageLayout::Virtual) {
     throw Unsupported("virtual data set of virtual data sets");
   }
-  const std::optional<ValueRun> here = RunOf(mapping.Here, info), there = RunOf(mapping.There, other);
-  if (!here || !there || here->Count != there->Count) {
+  const std::optional<ValueRun> virtualRun = RunOf(mapping.Virtual, info);
+  const std::optional<ValueRun> sourceRun = RunOf(mapping.Source, source);
+  if (!virtualRun || !sourceRun || virtualRun->Count != sourceRun->Count) {
     throw Unsupported("virtual data set of parts that are not contiguous");
   }
-  part.First = here->First;
-  part.Count = here->Count;
-  part.FirstThere = there->First;
-  return part;
+  run.First = virtualRun->First;
+  run.Count = virtualRun->Count;
+  run.SourceFirst = sourceRun->First;
+  return run;
 }
 
 namespace {
 
-/// Sorts the parts and adds parts for the values that no mapping has. Returns all parts. Throws Unsupported
-/// if parts overlap.
-std::vector<VirtualPart> WithGaps(std::vector<VirtualPart> parts, std::uint64_t values)
+/// Returns `runs`, sorted, together with runs without a file for the values that no mapping has. `values`:
+/// number of values of the virtual data set. Throws Unsupported if runs overlap.
+std::vector<MappedRun> FillGaps(std::vector<MappedRun> runs, std::uint64_t values)
 {
-  std::sort(parts.begin(), parts.end(),
-      [](const VirtualPart& a, const VirtualPart& b) { return a.First < b.First; });
-  std::vector<VirtualPart> all;
+  std::sort(
+      runs.begin(), runs.end(), [](const MappedRun& a, const MappedRun& b) { return a.First < b.First; });
+  std::vector<MappedRun> all;
   std::uint64_t end = 0;
   const auto fillUpTo = [&](std::uint64_t first) {
     if (first > end) {
       all.push_back({{}, {}, end, first - end, 0});
     }
   };
-  for (VirtualPart& part : parts) {
-    if (part.First < end) {
+  for (MappedRun& run : runs) {
+    if (run.First < end) {
       throw Unsupported("virtual data set of parts that overlap");
     }
-    fillUpTo(part.First);
-    end = part.First + part.Count;
-    all.push_back(std::move(part));
+    fillUpTo(run.First);
+    end = run.First + run.Count;
+    all.push_back(std::move(run));
   }
   fillUpTo(values);
   return all;
@@ -230,8 +235,8 @@ std::vector<VirtualPart> WithGaps(std::vector<VirtualPart> parts, std::uint64_t 
 
 }  // namespace
 
-/// Returns the parts of a virtual data set and the type of their values, which may differ from the stated
-/// type: VTK's writer declares float64 for float32 parts.
+/// Returns the runs of a virtual data set and the type of their values. The type may differ from the type of
+/// `info`: VTK's writer declares float64 for data sets of float32. Throws Corrupt, Unsupported and Error.
 const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Dataset& info) const
 {
   const auto known = this->Sources.find(dataset);
@@ -240,22 +245,22 @@ const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Da
   }
   VirtualSources sources{
       {}, {info.Class, info.IsPlain, info.BigEndian, info.Signed, false, info.ElementBytes, {}}};
-  const std::optional<ElementType> own = TypeOfValues(info);
+  const std::optional<ElementType> own = ElementTypeOf(info);
   for (const VirtualMapping& mapping : this->Reader->Mappings(info)) {
-    if (++this->Mapped > MostMappings) {
+    if (++this->MappingCount > MostMappings) {
       throw Unsupported("virtual data sets of too many parts");
     }
     Dataset other;
-    sources.Parts.push_back(this->PartOf(dataset, mapping, info, other));
-    if (sources.Parts.size() > 1 && TypeOfValues(other) != TypeOfNumber(sources.Type)) {
+    sources.Runs.push_back(this->ReadMapping(dataset, mapping, info, other));
+    if (sources.Runs.size() > 1 && ElementTypeOf(other) != ElementTypeOf(sources.Type)) {
       throw Unsupported("virtual data set of parts of different types");
     }
     sources.Type = {other.Class, other.IsPlain, other.BigEndian, other.Signed, false, other.ElementBytes, {}};
   }
-  if (info.Fill != 0 && TypeOfNumber(sources.Type) != own) {
+  if (info.Fill != 0 && ElementTypeOf(sources.Type) != own) {
     throw Unsupported("virtual data set of parts of different types");
   }
-  sources.Parts = WithGaps(std::move(sources.Parts), info.Values);
+  sources.Runs = FillGaps(std::move(sources.Runs), info.Values);
   return this->Sources.emplace(dataset, std::move(sources)).first->second;
 }
 
@@ -263,26 +268,26 @@ FoundDataset File::Find(const std::string& dataset) const
 {
   FoundDataset found{this->Describe(dataset), {}, {}};
   if (found.Info.Layout == StorageLayout::Virtual) {
-    found.Parts = this->SourcesOf(dataset, found.Info).Parts;
+    found.Runs = this->SourcesOf(dataset, found.Info).Runs;
   }
   if (found.Info.Layout == StorageLayout::Chunked && this->ListChunks(dataset, found)) {
-    this->Listed += found.Chunks.size();
+    this->ListedChunks += found.Chunks.size();
   }
   return found;
 }
 
-/// Lists the chunks of a data set. Returns false, and leaves the data set to the library, if the lists of
-/// Find() would have more chunks than the file can contain.
+/// Fills found.Chunks. Returns false, and sets the layout to Library (Unsupported if the library must not be
+/// used), if these chunks and the chunks that Find() has listed are more than the file can contain.
 bool File::ListChunks(const std::string& dataset, FoundDataset& found) const
 {
-  const std::uint64_t chunks = ChunksOf(found.Info), most = MostChunks(this->Bytes);
-  if (chunks > most || this->Listed > most - chunks) {
+  const std::uint64_t chunks = CountChunks(found.Info), most = MostChunks(this->Bytes);
+  if (chunks > most || this->ListedChunks > most - chunks) {
     found.Info.Layout = LibraryIsAllowed() ? StorageLayout::Library : StorageLayout::Unsupported;
     found.Info.Reason = MoreChunksThanFit;
     return false;
   }
   found.Chunks.resize(chunks);
-  this->Guarded(dataset, [&] { this->Reader->ListChunks(found.Info, found.Chunks.data()); });
+  this->WithErrorName(dataset, [&] { this->Reader->ListChunks(found.Info, found.Chunks.data()); });
   return true;
 }
 
@@ -293,7 +298,7 @@ bool HasSignature(const std::string& path)
     const PlainFile file(path);
     char bytes[Signature.size()] = {};
     for (std::uint64_t offset = 0; offset <= longestUserBlock; offset = NextSuperblockOffset(offset)) {
-      if (file.ReadSome(offset, bytes, sizeof bytes) < sizeof bytes) {
+      if (file.ReadUpTo(offset, bytes, sizeof bytes) < sizeof bytes) {
         return false;
       }
       if (std::string_view(bytes, sizeof bytes) == Signature) {
@@ -318,43 +323,44 @@ bool CanOpen(const std::string& path)
 
 namespace {
 
+/// Appends a range of values of a chunked data set to `table`, with the chunks that contain the values.
 Location AppendChunked(
-    const FoundDataset& found, ElementType type, const DatasetPart& part, int file, LocationTable& table)
+    const FoundDataset& found, ElementType type, const DatasetRange& range, int file, LocationTable& table)
 {
-  ChunkedArray array = ArrayOf(found.Info, type, file);
-  array.First = part.First;
-  array.Count = part.Count;
-  array.StepValues = part.StepValues;
+  ChunkedArray array = MakeChunkedArray(found.Info, type, file);
+  array.First = range.First;
+  array.Count = range.Count;
+  array.StepStride = range.StepStride;
   ChunkedArray all = array;
-  all.Count += part.StepValues * static_cast<std::uint64_t>(part.Steps - 1);
-  const ChunkRange range = ChunksHolding(all);
+  all.Count += range.StepStride * static_cast<std::uint64_t>(range.Steps - 1);
+  const ChunkRange chunks = ChunksHolding(all);
   array.FirstChunk = table.Chunks.size();
-  array.ChunkCount = range.End - range.Begin;
-  table.Chunks.insert(table.Chunks.end(), found.Chunks.begin() + static_cast<std::ptrdiff_t>(range.Begin),
-      found.Chunks.begin() + static_cast<std::ptrdiff_t>(range.End));
+  array.ChunkCount = chunks.End - chunks.Begin;
+  table.Chunks.insert(table.Chunks.end(), found.Chunks.begin() + static_cast<std::ptrdiff_t>(chunks.Begin),
+      found.Chunks.begin() + static_cast<std::ptrdiff_t>(chunks.End));
   table.ChunkedArrays.push_back(array);
   return MakeLocation(Encoding::Chunked, table.ChunkedArrays.size() - 1, 1);
 }
 
-/// Appends the values of several time steps of a contiguous data set, as an array without filters that has
-/// one chunk per step.
+/// Appends the values of several time steps of a contiguous data set to `table`, as an array without filters
+/// that has one chunk per step.
 Location AppendSteps(
-    const FoundDataset& found, ElementType type, const DatasetPart& part, int file, LocationTable& table)
+    const FoundDataset& found, ElementType type, const DatasetRange& range, int file, LocationTable& table)
 {
   const std::uint64_t elementBytes = SizeOf(type);
-  const auto bytes = static_cast<std::uint32_t>(part.Count * elementBytes);
+  const auto bytes = static_cast<std::uint32_t>(range.Count * elementBytes);
   ChunkedArray array;
   array.File = file;
   array.Type = type;
   array.BigEndian = found.Info.BigEndian;
   array.Rank = 2;
-  array.Dims = {static_cast<std::uint64_t>(part.Steps), part.Count};
-  array.ChunkDims = {1, part.Count};
-  array.Count = array.StepValues = part.Count;
+  array.Dims = {static_cast<std::uint64_t>(range.Steps), range.Count};
+  array.ChunkDims = {1, range.Count};
+  array.Count = array.StepStride = range.Count;
   array.FirstChunk = table.Chunks.size();
   array.ChunkCount = array.Dims[0];
   for (std::uint64_t step = 0; step < array.Dims[0]; ++step) {
-    const std::uint64_t first = part.First + step * part.StepValues;
+    const std::uint64_t first = range.First + step * range.StepStride;
     table.Chunks.push_back({found.Info.Offset + first * elementBytes, step, bytes, 0});
   }
   table.ChunkedArrays.push_back(array);
@@ -363,31 +369,31 @@ Location AppendSteps(
 
 }  // namespace
 
-Location AppendPart(const FoundDataset& found, ElementType type, const std::string& name,
-    const DatasetPart& part, int file, LocationTable& table)
+Location AppendRange(const FoundDataset& found, ElementType type, const std::string& name,
+    const DatasetRange& range, int file, LocationTable& table)
 {
-  const std::uint64_t bytes = part.Count * SizeOf(type);
+  const std::uint64_t bytes = range.Count * SizeOf(type);
   const bool fitsChunk = bytes <= std::numeric_limits<std::uint32_t>::max();
-  if (found.Info.Layout == StorageLayout::Contiguous && part.Steps == 1) {
-    const std::uint64_t offset = found.Info.Offset + part.First * SizeOf(type);
+  if (found.Info.Layout == StorageLayout::Contiguous && range.Steps == 1) {
+    const std::uint64_t offset = found.Info.Offset + range.First * SizeOf(type);
     table.ByteRanges.push_back({offset, bytes, file, type, found.Info.BigEndian});
     return MakeLocation(Encoding::Raw, table.ByteRanges.size() - 1, 1);
   }
   if (found.Info.Layout == StorageLayout::Contiguous && fitsChunk) {
-    return AppendSteps(found, type, part, file, table);
+    return AppendSteps(found, type, range, file, table);
   }
   if (found.Info.Layout == StorageLayout::Chunked) {
-    return AppendChunked(found, type, part, file, table);
+    return AppendChunked(found, type, range, file, table);
   }
   LibraryArray array;
   array.File = file;
   array.Type = type;
   array.Dataset = "/" + WithoutLeadingSlashes(name);
-  array.First = part.First;
-  array.Count = part.Count;
-  array.Reason = found.Info.Layout == StorageLayout::Contiguous ? "steps of more than 4 GiB in one piece"
+  array.First = range.First;
+  array.Count = range.Count;
+  array.Reason = found.Info.Layout == StorageLayout::Contiguous ? "contiguous steps of more than 4 GiB"
                                                                 : found.Info.Reason;
-  array.StepValues = part.StepValues;
+  array.StepStride = range.StepStride;
   table.LibraryArrays.push_back(array);
   return MakeLocation(Encoding::Library, table.LibraryArrays.size() - 1, 1);
 }

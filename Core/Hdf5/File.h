@@ -1,6 +1,5 @@
-// Reads an HDF5 file by the names of its objects: data sets, attributes, small values. PatchIO's own reader
-// parses the structure; only values that PatchIO cannot decode are read by the HDF5 library, see
-// LibraryFile.h.
+// Access to the objects of an HDF5 file by name: data sets, attributes, small values. PatchIO's own reader
+// parses the structure; the HDF5 library reads only the values that PatchIO cannot decode, see LibraryFile.h.
 #pragma once
 
 #include "Hdf5/Structure.h"
@@ -15,102 +14,110 @@ namespace patchio::hdf5 {
 
 class LibraryFile;
 
-/// A part of a virtual data set: `Count` values from index `First` on, which are stored in another data set
-/// from index `FirstThere` on.
-struct VirtualPart
+/// A run of consecutive values of a virtual data set: the `Count` values from index `First` on are the values
+/// of another data set from index `SourceFirst` on.
+struct MappedRun
 {
-  std::string Path;     ///< file of the other data set; empty: all values are Dataset::Fill
+  std::string Path;     ///< path of the file of the other data set; empty: all values are hdf5::Dataset::Fill
   std::string Dataset;  ///< name of the other data set
-  std::uint64_t First = 0, Count = 0, FirstThere = 0;
+  std::uint64_t First = 0, Count = 0, SourceFirst = 0;
 
-  /// Returns whether the part contains all values with indices first .. end - 1.
-  bool Has(std::uint64_t first, std::uint64_t end) const
+  /// Returns whether the run contains the values with the indices `first` to `end` - 1.
+  bool Contains(std::uint64_t first, std::uint64_t end) const
   {
     return first >= this->First && end <= this->First + this->Count;
   }
 };
 
-/// Returns the name of an object without leading slashes.
+/// Returns the name `object` without its leading slashes.
 std::string WithoutLeadingSlashes(const std::string& object);
 
-/// A data set with its chunks, ordered by their numbers, or with its parts, ordered by their first values.
+/// A data set with its chunks or, if the data set is virtual, with its runs.
 struct FoundDataset
 {
   Dataset Info;
-  std::vector<Chunk> Chunks;
-  std::vector<VirtualPart> Parts;  ///< Virtual: the parts together have all values
+  std::vector<Chunk> Chunks;    ///< Chunked: all chunks, in the order of their numbers
+  std::vector<MappedRun> Runs;  ///< Virtual: runs that together have all values, in the order of the values
 };
 
-/// A range of values of a data set.
-struct DatasetPart
+/// A range of consecutive values of a data set, of one or several time steps.
+struct DatasetRange
 {
-  std::uint64_t First = 0;
-  std::uint64_t Count = 0;
-  std::uint64_t StepValues = 0;  ///< see ChunkedArray::StepValues
-  int Steps = 1;                 ///< number of steps of the part, StepValues values apart
+  std::uint64_t First = 0;       ///< index of the first value of the first step
+  std::uint64_t Count = 0;       ///< number of values of each step
+  std::uint64_t StepStride = 0;  ///< number of values from one step to the next, see ChunkedArray::StepStride
+  int Steps = 1;
 };
 
-/// An HDF5 file, opened for reading. The file must not change while it is open. External links are not
-/// followed. Not thread-safe. All methods throw Error for damaged objects, for objects that PatchIO does not
-/// support, and if the storage fails. Names of objects have slashes between groups; a leading slash is
-/// optional.
+/// An HDF5 file, opened for reading. The file must not change while it is open. PatchIO does not follow
+/// external links. Not thread-safe. All methods throw Error for damaged objects, for objects that PatchIO
+/// does not support, and if the storage fails. The name of an object consists of the names of its groups and
+/// its own name, with slashes between them; a leading slash is optional.
 class File
 {
 public:
-  /// Throws Error if the file is missing, unreadable, not HDF5, truncated, or still being written.
+  /// Opens the file at `path`. Throws Error if the file is missing, unreadable, not HDF5, truncated, or still
+  /// open for writing.
   explicit File(const std::string& path);
-  /// Opens a file whose bytes `read` provides. `path`: name for messages; `bytes`: size of the file. Throws
-  /// Error like File(path).
+  /// Opens a file whose bytes `read` provides. `path`: name of the file in messages; `bytes`: size of the
+  /// file. Throws Error like File(path).
   File(const std::string& path, ReadAt read, std::uint64_t bytes);
   ~File();
   const std::string& Path() const { return this->PathName; }
+  /// Returns the size of the file in bytes.
   std::uint64_t SizeOfFile() const { return this->Bytes; }
 
-  /// Returns whether there is an object or a link with this name.
+  /// Returns whether there is an object or a link with the name `object`.
   bool Has(const std::string& object) const;
   bool IsGroup(const std::string& object) const;
-  /// Returns the names in a group, sorted bytewise, or nothing if there is no such group.
+  /// Returns the names of all links in a group, sorted bytewise, or an empty list if there is no such group.
   std::vector<std::string> Names(const std::string& group) const;
-  /// Returns a text attribute of fixed or variable length, without padding, or an empty text if there is
-  /// none.
+  /// Returns the text of an attribute, without padding, or an empty text if there is no such attribute or its
+  /// value is not a single text. Texts of more than 4096 bytes are cut off or count as empty.
   std::string Text(const std::string& object, const std::string& attribute) const;
-  /// Returns the values of a numeric attribute, or nothing if there is no such attribute.
+  /// Returns the values of an attribute, or an empty list if there is no such attribute or its values are not
+  /// at most 4096 plain numbers.
   std::vector<double> Numbers(const std::string& object, const std::string& attribute) const;
 
-  /// Describes a data set. Throws Error if it does not exist. A virtual data set is Unsupported unless its
-  /// values are in files in the folder of this file or below.
+  /// Returns the description of a data set. Throws Error if there is no such data set. A virtual data set
+  /// gets the layout Unsupported unless its values are in files in the folder of this file or below.
   Dataset Describe(const std::string& dataset) const;
-  /// Describes a data set and lists its chunks if PatchIO can decode them. A data set with more chunks than
-  /// the file can contain is left to the HDF5 library.
+  /// Returns the description of a data set, with its chunks if PatchIO can decode the chunks. A data set with
+  /// more chunks than the file can contain gets the layout Library. Throws Error if there is no such data
+  /// set.
   FoundDataset Find(const std::string& dataset) const;
 
-  /// Reads an entire data set, converted to the type of the result. Checks `expectedCount` before the
-  /// allocation of memory; -1 accepts any number of values up to 2^28.
+  /// Reads an entire data set of numbers, converted to double. `expectedCount`: number of values, or -1 for
+  /// any number up to 2^28. Throws Error if the data set has another number of values.
   std::vector<double> Doubles(const std::string& dataset, std::int64_t expectedCount) const;
+  /// Reads an entire data set of numbers, converted to int. Otherwise like Doubles().
   std::vector<int> Ints(const std::string& dataset, std::int64_t expectedCount) const;
-  /// Reads a data set of texts with a fixed number of characters.
+  /// Reads an entire data set of texts with a fixed number of characters. `expectedCount`: see Doubles().
   std::vector<std::string> Strings(const std::string& dataset, std::int64_t expectedCount) const;
 
-  /// Reads the single value of a data set, a scalar or an array of one value.
+  /// Returns the only value of a data set. Throws Error if the data set has another number of values.
   double Double(const std::string& dataset) const { return this->Doubles(dataset, 1)[0]; }
   int Int(const std::string& dataset) const { return this->Ints(dataset, 1)[0]; }
   std::string String(const std::string& dataset) const { return this->Strings(dataset, 1)[0]; }
 
-  /// Reads `count` values of a data set, its last axis fastest, from index `first` on. Values out of the
-  /// range of T become the nearest value of T. T: double, int, std::int64_t.
+  /// Reads `count` values of a data set from index `first` on; the last axis varies fastest. Values outside
+  /// the range of T become the nearest value of T. T: double, int, std::int64_t.
   template <typename T>
   std::vector<T> Range(const std::string& dataset, std::uint64_t first, std::uint64_t count) const;
 
-  /// Reads a data set of records. `members` selects the members by name and tells their types and offsets in
-  /// `records`, an array of `expectedCount` records with `recordBytes` bytes each.
+  /// Reads an entire data set of records. `expectedCount`: number of records; `members`: names of the members
+  /// to read, with their types and offsets in a result record; `recordBytes`: size of a result record;
+  /// `records`: array of `expectedCount` result records. Throws Error if the data set has another number of
+  /// records or other members.
   void Records(const std::string& dataset, std::uint64_t expectedCount,
       const std::vector<RecordMember>& members, std::size_t recordBytes, void* records) const;
 
 private:
+  /// Runs `work` like WithErrorNames(), for an object of this file.
   template <typename Work>
-  auto Guarded(const std::string& object, const Work& work) const
+  auto WithErrorName(const std::string& object, const Work& work) const
   {
-    return NameErrors(
+    return WithErrorNames(
         this->PathName, [&] { return object; }, work);
   }
   void Open(ReadAt read);
@@ -121,49 +128,50 @@ private:
   void CheckRange(
       const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const;
   bool ListChunks(const std::string& dataset, FoundDataset& found) const;
-  /// The parts of a virtual data set, and the type of their values.
+  /// The runs of a virtual data set, and the type of their values.
   struct VirtualSources
   {
-    std::vector<VirtualPart> Parts;
+    std::vector<MappedRun> Runs;
     Datatype Type;
   };
   const VirtualSources& SourcesOf(const std::string& dataset, const Dataset& info) const;
-  VirtualPart PartOf(
-      const std::string& dataset, const VirtualMapping& mapping, const Dataset& info, Dataset& other) const;
-  const File& NearFile(const std::string& path, const std::string& dataset) const;
-  std::vector<std::byte> Stored(
+  MappedRun ReadMapping(
+      const std::string& dataset, const VirtualMapping& mapping, const Dataset& info, Dataset& source) const;
+  const File& SourceFile(const std::string& path, const std::string& dataset) const;
+  std::vector<std::byte> ReadElements(
       const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const;
   void ReadChunks(const std::string& dataset, const FoundDataset& found, std::uint64_t first,
       std::uint64_t count, std::byte* into) const;
   template <typename T>
-  std::vector<T> Gather(
+  std::vector<T> ReadVirtual(
       const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const;
   template <typename T>
-  std::vector<T> Values(
+  std::vector<T> ReadValues(
       const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const;
 
   static constexpr std::uint64_t MostMappings = 1 << 19;
 
   const std::string PathName;
   std::uint64_t Bytes = 0;
-  // Results of earlier calls.
-  mutable std::uint64_t Listed = 0;             ///< number of chunks listed by Find()
+  // Results of earlier calls, to be reused:
+  mutable std::uint64_t ListedChunks = 0;       ///< number of chunks that Find() has listed
   mutable std::map<std::string, Group> Groups;  ///< opened groups by path
   const std::unique_ptr<Structure> Reader;
   mutable std::unique_ptr<LibraryFile> Library;
   mutable std::map<std::string, VirtualSources> Sources;  ///< virtual data sets by name
-  mutable std::uint64_t Mapped = 0;                       ///< number of parts of virtual data sets
-  mutable std::map<std::string, std::unique_ptr<File>> NearFiles;
+  mutable std::uint64_t MappingCount = 0;  ///< number of mappings of all opened virtual data sets
+  mutable std::map<std::string, std::unique_ptr<File>> SourceFiles;
 };
 
-/// Returns whether the file begins like an HDF5 file, possibly after a user block. Does not throw.
+/// Returns whether the file at `path` begins like an HDF5 file, possibly after a user block. Does not throw.
 bool HasSignature(const std::string& path);
-/// Returns whether a File can be made for this path. Does not throw.
+/// Returns whether File(path) succeeds. Does not throw.
 bool CanOpen(const std::string& path);
 
-/// Appends the location of one component to the table, as a byte range, a chunked array or a library array.
-/// `name`: name of the data set; `file`: number of its file in the table. Returns the location.
-Location AppendPart(const FoundDataset& found, ElementType type, const std::string& name,
-    const DatasetPart& part, int file, LocationTable& table);
+/// Appends the location of a range of values to `table`, as a byte range, a chunked array or a library array.
+/// `type`: type of the values; `name`: name of the data set; `file`: number of the data set's file in
+/// `table`. Returns the location.
+Location AppendRange(const FoundDataset& found, ElementType type, const std::string& name,
+    const DatasetRange& range, int file, LocationTable& table);
 
 }  // namespace patchio::hdf5

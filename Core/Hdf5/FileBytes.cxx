@@ -7,6 +7,7 @@
 namespace patchio::hdf5 {
 namespace {
 
+/// The three words of the state of lookup3.
 struct State
 {
   std::uint32_t A, B, C;
@@ -17,8 +18,8 @@ std::uint32_t Rotated(std::uint32_t word, int bits)
   return word << bits | word >> (32 - bits);
 }
 
-/// One of the six steps of the mixing: a -= c, a ^= c rotated, c += b.
-void Step(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, int bits)
+/// Performs one of the six steps of Mix(): a -= c, a ^= c rotated by `bits`, c += b.
+void MixStep(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, int bits)
 {
   a = (a - c) ^ Rotated(c, bits);
   c += b;
@@ -26,15 +27,15 @@ void Step(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, int bits)
 
 void Mix(State& s)
 {
-  Step(s.A, s.B, s.C, 4);
-  Step(s.B, s.C, s.A, 6);
-  Step(s.C, s.A, s.B, 8);
-  Step(s.A, s.B, s.C, 16);
-  Step(s.B, s.C, s.A, 19);
-  Step(s.C, s.A, s.B, 4);
+  MixStep(s.A, s.B, s.C, 4);
+  MixStep(s.B, s.C, s.A, 6);
+  MixStep(s.C, s.A, s.B, 8);
+  MixStep(s.A, s.B, s.C, 16);
+  MixStep(s.B, s.C, s.A, 19);
+  MixStep(s.C, s.A, s.B, 4);
 }
 
-void Finish(State& s)
+void FinalMix(State& s)
 {
   s.C = (s.C ^ s.B) - Rotated(s.B, 14);
   s.A = (s.A ^ s.C) - Rotated(s.C, 11);
@@ -45,7 +46,7 @@ void Finish(State& s)
   s.C = (s.C ^ s.B) - Rotated(s.B, 24);
 }
 
-void Add(State& s, const std::byte* bytes)
+void AddBlock(State& s, const std::byte* bytes)
 {
   s.A += Load<std::uint32_t>(bytes);
   s.B += Load<std::uint32_t>(bytes + 4);
@@ -60,14 +61,14 @@ std::uint32_t Lookup3(const std::byte* bytes, std::size_t count)
   const std::uint32_t begin = 0xdeadbeefu + static_cast<std::uint32_t>(count);
   State state{begin, begin, begin};
   for (; count > block; bytes += block, count -= block) {
-    Add(state, bytes);
+    AddBlock(state, bytes);
     Mix(state);
   }
   if (count > 0) {
     std::byte last[block] = {};
     std::memcpy(last, bytes, count);
-    Add(state, last);
-    Finish(state);
+    AddBlock(state, last);
+    FinalMix(state);
   }
   return state.C;
 }
@@ -82,7 +83,7 @@ bool ComparesByDefault()
 
 }  // namespace
 
-FileBytes::FileBytes() : Compares(ComparesByDefault()), Windows(WindowCount, NoWindow) {}
+FileBytes::FileBytes() : Compares(ComparesByDefault()), Blocks(BlockCount, NoBlock) {}
 
 void FileBytes::Attach(ReadAt read, std::uint64_t bytes)
 {
@@ -90,13 +91,13 @@ void FileBytes::Attach(ReadAt read, std::uint64_t bytes)
   this->Bytes = bytes;
   this->Base = 0;
   this->Whole = bytes <= WholeFile;
-  const std::size_t room = this->Whole ? static_cast<std::size_t>(bytes) : WindowBytes * WindowCount;
-  if (this->Room < room) {
-    this->Room = 0;
-    this->Buffer.reset(new std::byte[room]);  // uninitialized
-    this->Room = room;
+  const std::size_t bufferBytes = this->Whole ? static_cast<std::size_t>(bytes) : BlockBytes * BlockCount;
+  if (this->BufferBytes < bufferBytes) {
+    this->BufferBytes = 0;
+    this->Buffer.reset(new std::byte[bufferBytes]);  // uninitialized
+    this->BufferBytes = bufferBytes;
   }
-  std::fill(this->Windows.begin(), this->Windows.end(), NoWindow);
+  std::fill(this->Blocks.begin(), this->Blocks.end(), NoBlock);
   if (this->Whole && bytes > 0) {
     this->File(0, this->Buffer.get(), bytes);
   }
@@ -116,13 +117,13 @@ void FileBytes::Read(std::uint64_t address, std::byte* into, std::size_t bytes)
     std::memcpy(into, this->Buffer.get() + offset, bytes);
     return;
   }
-  if (bytes >= LargePiece) {
+  if (bytes >= LargeRead) {
     return this->File(offset, into, bytes);
   }
   while (bytes > 0) {
-    const std::size_t inside = offset % WindowBytes;
-    const std::size_t part = std::min(bytes, WindowBytes - inside);
-    std::memcpy(into, this->Window(offset / WindowBytes) + inside, part);
+    const std::size_t inside = offset % BlockBytes;
+    const std::size_t part = std::min(bytes, BlockBytes - inside);
+    std::memcpy(into, this->Block(offset / BlockBytes) + inside, part);
     into += part;
     offset += part;
     bytes -= part;
@@ -141,17 +142,17 @@ void FileBytes::ReadChecked(std::uint64_t address, std::byte* into, std::size_t 
   }
 }
 
-const std::byte* FileBytes::Window(std::uint64_t number)
+const std::byte* FileBytes::Block(std::uint64_t number)
 {
-  const std::size_t place = number % WindowCount;
-  std::byte* window = this->Buffer.get() + place * WindowBytes;
-  if (this->Windows[place] != number) {
-    const std::uint64_t begin = number * WindowBytes;
-    this->Windows[place] = NoWindow;  // in case the storage fails
-    this->File(begin, window, std::min<std::uint64_t>(WindowBytes, this->Bytes - begin));
-    this->Windows[place] = number;
+  const std::size_t slot = number % BlockCount;
+  std::byte* block = this->Buffer.get() + slot * BlockBytes;
+  if (this->Blocks[slot] != number) {
+    const std::uint64_t begin = number * BlockBytes;
+    this->Blocks[slot] = NoBlock;  // in case the storage fails
+    this->File(begin, block, std::min<std::uint64_t>(BlockBytes, this->Bytes - begin));
+    this->Blocks[slot] = number;
   }
-  return window;
+  return block;
 }
 
 }  // namespace patchio::hdf5

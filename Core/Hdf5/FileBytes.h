@@ -1,5 +1,5 @@
 // Bounds-checked access to the bytes of an HDF5 file, parsing of numbers, checksums, and the errors of all
-// code that parses such files.
+// code that parses HDF5 files.
 #pragma once
 
 #include "Base/Error.h"
@@ -16,54 +16,58 @@
 
 namespace patchio::hdf5 {
 
-/// The first bytes of a superblock.
+/// The signature with which each superblock, and so each HDF5 file, begins.
 constexpr std::string_view Signature{"\x89HDF\r\n\x1a\n", 8};
 
-/// Returns the next offset at which a superblock may be. The first is 0; user blocks before the superblock
-/// have 512, 1024, 2048 ... bytes.
+/// Returns the offset, in bytes, at which to look for a superblock after `offset`. The first offset is 0. A
+/// user block before the superblock has 512, 1024, 2048 ... bytes.
 constexpr std::uint64_t NextSuperblockOffset(std::uint64_t offset)
 {
   return offset == 0 ? 512 : 2 * offset;
 }
 
-/// A damaged or forged file. what() is a phrase: "a damaged B-tree".
+/// The error for a damaged or forged file. what() is a phrase, for example "a damaged B-tree".
 class Corrupt : public Error
 {
 public:
   using Error::Error;
 };
 
-/// A file that is shorter than its superblock states. what(): "truncated: 3000 of 42064 bytes".
+/// The error for a file that is shorter than its superblock states. what() is a phrase, for example
+/// "truncated: 3000 of 42064 bytes".
 class Truncated : public Corrupt
 {
 public:
   using Corrupt::Corrupt;
 };
 
-/// A file of another format. what(): "no superblock".
+/// The error for a file without a superblock, which is of another format. what() is "no superblock".
 class NoSuperblock : public Corrupt
 {
 public:
   using Corrupt::Corrupt;
 };
 
-/// A valid file with a feature that PatchIO does not read. what() is a phrase: "external link".
+/// The error for a valid file with a feature that PatchIO does not support. what() is a phrase, for example
+/// "external link".
 class Unsupported : public Error
 {
 public:
   using Error::Error;
 };
 
+/// The advice of FileError() for a file that is damaged or of another format.
 constexpr const char* DamagedOrForeign = "The file is damaged or of another format";
 
-inline void Require(bool holds, const char* otherwise)
+/// Throws Corrupt with the text `fault` unless `condition` is true.
+inline void Require(bool condition, const char* fault)
 {
-  if (!holds) {
-    throw Corrupt(otherwise);
+  if (!condition) {
+    throw Corrupt(fault);
   }
 }
 
-/// Loads a little-endian number, as HDF5 stores its own numbers.
+/// Returns the little-endian number of type T at `bytes`. All numbers of HDF5's metadata are little-endian.
 template <typename T>
 T Load(const std::byte* bytes)
 {
@@ -75,7 +79,7 @@ T Load(const std::byte* bytes)
   return value;
 }
 
-/// Loads a little-endian number of 1 to 8 bytes.
+/// Returns the little-endian number of `count` bytes (1 to 8) at `bytes`.
 inline std::uint64_t LoadBytes(const std::byte* bytes, std::size_t count)
 {
   std::uint64_t value = 0;
@@ -90,7 +94,7 @@ inline bool IsPowerOfTwo(std::uint64_t number)
   return number != 0 && (number & (number - 1)) == 0;
 }
 
-/// Returns the exponent of the largest power of two that is at most `number`, which is above 0.
+/// Returns the binary logarithm of `number`, rounded down. `number` must not be 0.
 inline unsigned Log2(std::uint64_t number)
 {
   unsigned exponent = 0;
@@ -100,67 +104,73 @@ inline unsigned Log2(std::uint64_t number)
   return exponent;
 }
 
+/// The address by which HDF5 files mark objects that do not exist.
 constexpr std::uint64_t NoAddress = ~std::uint64_t(0);
 constexpr std::size_t ChecksumBytes = 4;
 
+/// Returns whether the first 4 bytes at `bytes` equal `signature`.
 inline bool Begins(const std::byte* bytes, const char* signature)
 {
   return std::memcmp(bytes, signature, 4) == 0;
 }
 
-/// Returns the checksum of HDF5's metadata: lookup3 by Bob Jenkins, named in section VII of the "HDF5 File
-/// Format Specification", version 3.0.
+/// Returns the checksum of `count` bytes by the hash function that HDF5 uses for metadata: Bob Jenkins,
+/// "lookup3.c", 2006; see section VII of The HDF Group's "HDF5 File Format Specification", version 3.0.
 std::uint32_t Lookup3(const std::byte* bytes, std::size_t count);
 
-/// Reads `bytes` bytes of a file from `offset` on. Throws Error if the storage fails.
+/// A function that reads `bytes` bytes of a file from `offset` on into `into`. Throws Error if the storage
+/// fails.
 using ReadAt = std::function<void(std::uint64_t offset, void* into, std::size_t bytes)>;
 
-/// Reads pieces of a file through a small cache, so that one request to the storage serves several pieces.
-/// Small files are read entirely. Not thread-safe.
+/// Reads bytes of one file at a time through a small cache, so that one request to the storage serves several
+/// calls of Read(). Files up to WholeFile bytes are read entirely. Not thread-safe.
 class FileBytes
 {
 public:
   FileBytes();
-  /// Switches to another file of `bytes` bytes, and empties the cache. Throws Error if a small file cannot be
-  /// read.
+  /// Switches to another file, which has `bytes` bytes and is read by `read`. Empties the cache. Throws Error
+  /// if a small file cannot be read.
   void Attach(ReadAt read, std::uint64_t bytes);
-  /// Sets the offset to which addresses are relative. The offset is not 0 in files with a user block.
+  /// Sets the base address: the offset in the file to which all addresses are relative. The base address is
+  /// not 0 in files with a user block.
   void SetBase(std::uint64_t base) { this->Base = base; }
   std::uint64_t BaseAddress() const { return this->Base; }
-  /// Returns the first address after the end of the file.
+  /// Returns the address of the end of the file, relative to the base address.
   std::uint64_t EndAddress() const { return this->Bytes - this->Base; }
 
-  /// Sets whether a wrong checksum is an error. By default it is, unless the environment variable
-  /// PATCHIO_HDF5_CHECKSUMS is "ignore". Without the comparison, the intact rest of a damaged file can be
-  /// read, and readers can be tested with forged files.
+  /// Sets whether a wrong checksum is an error. A wrong checksum is an error by default, unless the
+  /// environment variable PATCHIO_HDF5_CHECKSUMS is "ignore". Without the comparison, the intact rest of a
+  /// damaged file can be read, and readers can be tested with forged files.
   void CompareChecksums(bool compare) { this->Compares = compare; }
   bool ComparesChecksums() const { return this->Compares; }
 
-  /// Copies `bytes` bytes from `address` on. Throws Corrupt if they are not in the file, and Error if the
-  /// storage fails.
+  /// Copies `bytes` bytes of the file from `address` on to `into`. Throws Corrupt if these bytes are not in
+  /// the file, and Error if the storage fails.
   void Read(std::uint64_t address, std::byte* into, std::size_t bytes);
-  /// Reads a structure whose last 4 bytes are the checksum of the others. Throws like Read(), and Corrupt if
-  /// the checksum is wrong and checksums are compared.
+  /// Reads a structure like Read(), and compares its checksum: the last 4 of `bytes` bytes are the checksum
+  /// of the bytes before. Throws Corrupt if the checksum is wrong and ComparesChecksums() is true.
   void ReadChecked(std::uint64_t address, std::byte* into, std::size_t bytes);
 
 private:
-  static constexpr std::size_t WholeFile = 256 * 1024;
-  // Measured with SAMRAI's files (in the page cache), in which metadata lies scattered between values: larger
-  // windows cost more copying than they save, and fewer windows are read repeatedly.
-  static constexpr std::size_t WindowBytes = 4096;
-  static constexpr std::size_t WindowCount = 256;
-  static constexpr std::size_t LargePiece = 64 * 1024;  ///< pieces from this size on are read without a copy
-  static constexpr std::uint64_t NoWindow = ~std::uint64_t(0);
+  static constexpr std::size_t WholeFile = 256 * 1024;  ///< greatest size of files that are read entirely
+  // The cache consists of blocks of the file. Their size and number were measured with SAMRAI's files in the
+  // page cache, whose metadata lies scattered between values: larger blocks cost more time for copying than
+  // they save, and fewer blocks must be read repeatedly.
+  static constexpr std::size_t BlockBytes = 4096;
+  static constexpr std::size_t BlockCount = 256;
+  static constexpr std::size_t LargeRead = 64 * 1024;  ///< size from which on reads bypass the cache
+  static constexpr std::uint64_t NoBlock = ~std::uint64_t(0);
 
-  const std::byte* Window(std::uint64_t number);
+  const std::byte* Block(std::uint64_t number);
 
   ReadAt File;
   std::uint64_t Bytes = 0, Base = 0;
   bool Whole = false;
   bool Compares;
-  std::size_t Room = 0;                 ///< size of the buffer in bytes
-  std::unique_ptr<std::byte[]> Buffer;  ///< the file, or the windows; pages are allocated when used
-  std::vector<std::uint64_t> Windows;   ///< number of the file's window in each window of the buffer
+  std::size_t BufferBytes = 0;  ///< size of the buffer in bytes
+  /// The entire file or the cached blocks; pages are allocated when used.
+  std::unique_ptr<std::byte[]> Buffer;
+  std::vector<std::uint64_t> Blocks;  ///< number of the file's block in each block of the buffer, or NoBlock
 };
 
 }  // namespace patchio::hdf5

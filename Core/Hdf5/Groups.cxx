@@ -10,23 +10,25 @@ namespace {
 
 constexpr std::size_t SymbolBytes = 40;
 constexpr std::size_t SymbolsHeadBytes = 8;
-constexpr unsigned LargestK = 256;  ///< limit of the K values of nodes, which are 4, 16 and 32 by default
+/// Greatest accepted value of NodeSizes. Files have 4, 16 and 32 by default.
+constexpr unsigned LargestK = 256;
 
+/// A link with its name. The texts are valid as long as the parsed bytes.
 struct NamedLink
 {
   std::string_view Name;
-  Link::Style Kind = Link::Style::Hard;
+  Link::LinkType Type = Link::LinkType::Hard;
   std::uint64_t Address = NoAddress;
   std::string_view Target;
 };
 
-/// Parses a link message (section IV.A.2.g): version, flags, the optional fields that the flags announce,
-/// name, and the address or the target.
-NamedLink TakeLink(const std::byte* bytes, std::size_t count)
+/// Parses a link message of `count` bytes (section IV.A.2.g of the specification): version, flags, the
+/// optional fields that the flags announce, name, and address or target. Throws Corrupt and Unsupported.
+NamedLink ParseLink(const std::byte* bytes, std::size_t count)
 {
-  constexpr unsigned hasOrder = 4, hasKind = 8, hasCharacters = 0x10, known = 0x1f, soft = 1;
+  constexpr unsigned hasOrder = 4, hasType = 8, hasCharacters = 0x10, known = 0x1f, soft = 1;
   Cursor cursor(bytes, count);
-  const unsigned version = cursor.Take<std::uint8_t>(), flags = cursor.Take<std::uint8_t>();
+  const unsigned version = cursor.Read<std::uint8_t>(), flags = cursor.Read<std::uint8_t>();
   if (version != 1 || (flags & ~known) != 0) {
     throw Unsupported("link of an unknown version");
   }
@@ -34,32 +36,33 @@ NamedLink TakeLink(const std::byte* bytes, std::size_t count)
     const auto* const begin = reinterpret_cast<const char*>(cursor.Skip(length));
     return std::string_view(begin, static_cast<std::size_t>(length));
   };
-  const unsigned kind = (flags & hasKind) != 0 ? cursor.Take<std::uint8_t>() : 0;
+  const unsigned type = (flags & hasType) != 0 ? cursor.Read<std::uint8_t>() : 0;
   cursor.Skip(((flags & hasOrder) != 0 ? 8 : 0) + ((flags & hasCharacters) != 0 ? 1 : 0));
   NamedLink link;
-  link.Name = text(cursor.TakeBytes(std::size_t(1) << (flags & 3)));
-  if (kind == 0) {
-    link.Address = cursor.Take<std::uint64_t>();
-  } else if (kind == soft) {
-    link.Kind = Link::Style::Soft;
-    link.Target = text(cursor.Take<std::uint16_t>());
+  link.Name = text(cursor.ReadNumber(std::size_t(1) << (flags & 3)));
+  if (type == 0) {
+    link.Address = cursor.Read<std::uint64_t>();
+  } else if (type == soft) {
+    link.Type = Link::LinkType::Soft;
+    link.Target = text(cursor.Read<std::uint16_t>());
   } else {
-    link.Kind = Link::Style::Elsewhere;
+    link.Type = Link::LinkType::External;
   }
   return link;
 }
 
-NamedLink TakeLink(const Message& message)
+NamedLink ParseLink(const Message& message)
 {
   if (message.Shared) {
     throw Unsupported("shared message");
   }
-  return TakeLink(message.Data, message.Bytes);
+  return ParseLink(message.Data, message.Bytes);
 }
 
-Link Owned(const NamedLink& link)
+/// Returns the link without the name, with a copy of the target.
+Link ToLink(const NamedLink& link)
 {
-  return {link.Kind, link.Address, std::string(link.Target)};
+  return {link.Type, link.Address, std::string(link.Target)};
 }
 
 }  // namespace
@@ -69,8 +72,8 @@ void GroupReader::SetNodeSizes(const NodeSizes& sizes)
   Require(sizes.Symbols > 0 && sizes.Symbols <= LargestK && sizes.Group > 0 && sizes.Group <= LargestK &&
               sizes.Chunks > 0 && sizes.Chunks <= LargestK,
       "trees with nodes of an impossible size");
-  this->Header.Forget();
-  this->Heaps.Forget();
+  this->Header.Reset();
+  this->Heaps.Reset();
   this->Sizes = sizes;
   this->Node.resize(std::max(sizes.Symbols * 2 * SymbolBytes, std::size_t(sizes.Group) * 2 * 16 + 8));
 }
@@ -105,20 +108,20 @@ Group GroupReader::OpenSymbols(const Message& message)
   return group;
 }
 
-/// Parses a link info message: version, flags, highest creation order if links have one, addresses of the
-/// heap and of the tree.
+/// Parses a link info message: version, flags, highest creation order if links have creation orders,
+/// addresses of the heap and of the tree. Returns the group. `header`: address of the group's header.
 Group GroupReader::OpenNewGroup(std::uint64_t header, const Message& message)
 {
-  constexpr unsigned hasOrders = 1, hashes = 5;  // the type of the tree
+  constexpr unsigned hasOrders = 1, hashes = 5;  // flag; type of the tree
   if (message.At<std::uint8_t>(0) != 0 || message.Shared) {
     throw Unsupported("group of an unknown version");
   }
-  const std::size_t place = (message.At<std::uint8_t>(1) & hasOrders) != 0 ? 10 : 2;
-  const auto heap = message.At<std::uint64_t>(place), tree = message.At<std::uint64_t>(place + 8);
+  const std::size_t offset = (message.At<std::uint8_t>(1) & hasOrders) != 0 ? 10 : 2;
+  const auto heap = message.At<std::uint64_t>(offset), tree = message.At<std::uint64_t>(offset + 8);
   Group group;
-  group.Members = heap == NoAddress ? Group::Style::Compact : Group::Style::Dense;
+  group.Storage = heap == NoAddress ? Group::LinkStorage::Compact : Group::LinkStorage::Dense;
   group.Header = header;
-  if (group.Members == Group::Style::Dense) {
+  if (group.Storage == Group::LinkStorage::Dense) {
     group.Links = this->Heaps.Open(heap);
     group.Hashes = this->Trees.Open(tree, hashes);
     Require(group.Hashes.RecordBytes == 4 + group.Links.IdBytes, "a group whose tree and heap do not match");
@@ -128,12 +131,12 @@ Group GroupReader::OpenNewGroup(std::uint64_t header, const Message& message)
 
 std::optional<Link> GroupReader::Find(const Group& group, const std::string& name)
 {
-  switch (group.Members) {
-    case Group::Style::Symbols:
+  switch (group.Storage) {
+    case Group::LinkStorage::SymbolTable:
       return this->FindSymbol(group, name);
-    case Group::Style::Compact:
+    case Group::LinkStorage::Compact:
       return this->FindCompact(group, name);
-    case Group::Style::Dense:
+    case Group::LinkStorage::Dense:
       break;
   }
   return this->FindDense(group, name);
@@ -145,54 +148,57 @@ std::optional<Link> GroupReader::FindCompact(const Group& group, const std::stri
   Message message;
   while (this->Header.Next(message)) {
     if (message.Type == MessageType::Link) {
-      const NamedLink link = TakeLink(message);
+      const NamedLink link = ParseLink(message);
       if (link.Name == name) {
-        return Owned(link);
+        return ToLink(link);
       }
     }
   }
   return {};
 }
 
-/// Finds a link in the tree of hashes. A record has the hash of a name, and the ID of the link in the heap.
+/// Finds a link by the hash of its name. A record of the tree has the hash of a name, and the ID of the link
+/// in the heap.
 std::optional<Link> GroupReader::FindDense(const Group& group, const std::string& name)
 {
   std::optional<Link> found;
   this->Trees.WalkNamed(group.Hashes, name, 0, [&](const std::byte* record) {
     const std::vector<std::byte>& bytes = this->Heaps.Read(group.Links, record + 4);
-    const NamedLink link = TakeLink(bytes.data(), bytes.size());
+    const NamedLink link = ParseLink(bytes.data(), bytes.size());
     if (link.Name == name) {
-      found = Owned(link);
+      found = ToLink(link);
     }
     return found.has_value();
   });
   return found;
 }
 
-/// Compares `wanted` with the name at offset `name` of the heap, like strcmp().
-int GroupReader::Compare(const Group& group, std::uint64_t name, const std::string& wanted)
+/// Compares `text` with the name at `nameOffset` in the group's heap of names. Returns a number below, equal
+/// to or above 0, like strcmp(). Throws Corrupt if the name has no end in the heap.
+int GroupReader::Compare(const Group& group, std::uint64_t nameOffset, const std::string& text)
 {
-  Require(name < group.NameBytes, "a name outside its heap");
-  // With their terminating 0, two different texts differ within the length of either.
-  const std::size_t full = wanted.size() + 1;
-  const std::size_t bytes = std::min<std::uint64_t>(full, group.NameBytes - name);
+  Require(nameOffset < group.NameBytes, "a name outside its heap");
+  // Two different texts that end with a 0 differ within the length of the shorter text.
+  const std::size_t full = text.size() + 1;
+  const std::size_t bytes = std::min<std::uint64_t>(full, group.NameBytes - nameOffset);
   if (this->Name.size() < full) {
     this->Name.resize(full);
   }
-  this->Bytes.Read(group.Names + name, this->Name.data(), bytes);
-  const int order = std::memcmp(wanted.c_str(), this->Name.data(), bytes);
+  this->Bytes.Read(group.Names + nameOffset, this->Name.data(), bytes);
+  const int order = std::memcmp(text.c_str(), this->Name.data(), bytes);
   Require(order != 0 || bytes == full, "a name without an end");
   return order;
 }
 
-/// Returns the address of the only symbol table node that may contain the name, or nothing.
+/// Returns the address of the only symbol table node that may contain the link `name`, or nothing if there is
+/// no such node.
 std::optional<std::uint64_t> GroupReader::FindSymbolNode(const Group& group, const std::string& name)
 {
   std::uint64_t address = group.Tree;
-  for (int above = -1;;) {
-    const Tree1Node node = ReadTree1Node(this->Bytes, address, 0, above, this->Sizes.Group);
-    // A node consists of key, child, key, child, ..., key. Child i has the names after key i, up to and
-    // including key i + 1.
+  for (int parentLevel = -1;;) {
+    const Tree1Node node = ReadTree1Node(this->Bytes, address, 0, parentLevel, this->Sizes.Group);
+    // A node consists of key, child, key, child, ..., key. Child i has the names after key i, up to key i + 1
+    // inclusive.
     this->Bytes.Read(address + Tree1Node::HeadBytes, this->Node.data(), node.Children * 16 + 8);
     unsigned begin = 0, end = node.Children;
     while (begin < end) {
@@ -211,11 +217,12 @@ std::optional<std::uint64_t> GroupReader::FindSymbolNode(const Group& group, con
     if (node.Level == 0) {
       return address;
     }
-    above = node.Level;
+    parentLevel = node.Level;
   }
 }
 
-/// Reads a symbol table node. Returns the number of its symbols.
+/// Reads the symbols of a symbol table node into Node. `node`: address of the node. Returns the number of
+/// symbols.
 unsigned GroupReader::ReadSymbols(std::uint64_t node)
 {
   std::byte head[SymbolsHeadBytes];
@@ -227,17 +234,17 @@ unsigned GroupReader::ReadSymbols(std::uint64_t node)
   return symbols;
 }
 
-/// Parses a symbol: offset of the name, address of the header, type of the scratch space, and the scratch
-/// space, which for soft links has the offset of the target.
-Link GroupReader::LinkOf(const Group& group, const std::byte* symbol)
+/// Parses a symbol: offset of the name, address of the object's header, type of the scratch space, and the
+/// scratch space, which for soft links has the offset of the target. Returns the link.
+Link GroupReader::ParseSymbol(const Group& group, const std::byte* symbol)
 {
   constexpr unsigned softLink = 2;
-  const auto kind = Load<std::uint32_t>(symbol + 16);
-  Require(kind <= softLink, "a link of an unknown type");
-  if (kind == softLink) {
-    return {Link::Style::Soft, NoAddress, this->TextAt(group, Load<std::uint32_t>(symbol + 24))};
+  const auto type = Load<std::uint32_t>(symbol + 16);
+  Require(type <= softLink, "a link of an unknown type");
+  if (type == softLink) {
+    return {Link::LinkType::Soft, NoAddress, this->ReadName(group, Load<std::uint32_t>(symbol + 24))};
   }
-  return {Link::Style::Hard, Load<std::uint64_t>(symbol + 8), {}};
+  return {Link::LinkType::Hard, Load<std::uint64_t>(symbol + 8), {}};
 }
 
 std::optional<Link> GroupReader::FindSymbol(const Group& group, const std::string& name)
@@ -252,21 +259,22 @@ std::optional<Link> GroupReader::FindSymbol(const Group& group, const std::strin
     const std::byte* symbol = this->Node.data() + middle * SymbolBytes;
     const int order = this->Compare(group, Load<std::uint64_t>(symbol), name);
     if (order == 0) {
-      return this->LinkOf(group, symbol);
+      return this->ParseSymbol(group, symbol);
     }
     (order > 0 ? begin : end) = order > 0 ? middle + 1 : middle;
   }
   return {};
 }
 
-/// Returns a text in the heap of names.
-std::string GroupReader::TextAt(const Group& group, std::uint64_t place)
+/// Reads the text at byte `offset` of the heap of names. Throws Corrupt if the text has no end or is too
+/// long.
+std::string GroupReader::ReadName(const Group& group, std::uint64_t offset)
 {
   constexpr std::size_t step = 256;
   std::string text;
   char part[step];
-  Require(place <= group.NameBytes, "a name outside its heap");
-  for (std::uint64_t left = group.NameBytes - place; left > 0; left -= std::min<std::uint64_t>(left, step)) {
+  Require(offset <= group.NameBytes, "a name outside its heap");
+  for (std::uint64_t left = group.NameBytes - offset; left > 0; left -= std::min<std::uint64_t>(left, step)) {
     const std::size_t bytes = std::min<std::uint64_t>(left, step);
     this->Bytes.Read(group.Names + group.NameBytes - left, reinterpret_cast<std::byte*>(part), bytes);
     const std::size_t length = strnlen(part, bytes);
@@ -279,35 +287,35 @@ std::string GroupReader::TextAt(const Group& group, std::uint64_t place)
   throw Corrupt("a name without an end");
 }
 
-/// Appends a name to `names`. Throws Corrupt if the names exceed the size of the file, because a damaged file
+/// Appends `name` to `names`. Throws Corrupt if the names exceed the size of the file, because a damaged file
 /// may list a name repeatedly.
-void GroupReader::Keep(std::string_view name, std::vector<std::string>& names)
+void GroupReader::AppendName(std::string_view name, std::vector<std::string>& names)
 {
   constexpr std::size_t least = 8;  // fewest bytes that a name takes in a file
-  Require(name.size() + least <= this->MayStillList, "more names than the file can hold");
-  this->MayStillList -= name.size() + least;
+  Require(name.size() + least <= this->ListBudget, "more names than the file can hold");
+  this->ListBudget -= name.size() + least;
   names.emplace_back(name);
 }
 
 std::vector<std::string> GroupReader::Names(const Group& group)
 {
   std::vector<std::string> names;
-  this->MayStillList = this->Bytes.EndAddress();
-  if (group.Members == Group::Style::Symbols) {
+  this->ListBudget = this->Bytes.EndAddress();
+  if (group.Storage == Group::LinkStorage::SymbolTable) {
     this->ListSymbols(group, group.Tree, -1, names);
-  } else if (group.Members == Group::Style::Compact) {
+  } else if (group.Storage == Group::LinkStorage::Compact) {
     this->Header.Open(group.Header);
     Message message;
     while (this->Header.Next(message)) {
       if (message.Type == MessageType::Link) {
-        this->Keep(TakeLink(message).Name, names);
+        this->AppendName(ParseLink(message).Name, names);
       }
     }
   } else {
     this->Trees.Walk(group.Hashes, [&](const std::byte* record, unsigned count) {
       for (; count > 0; --count, record += group.Hashes.RecordBytes) {
         const std::vector<std::byte>& bytes = this->Heaps.Read(group.Links, record + 4);
-        this->Keep(TakeLink(bytes.data(), bytes.size()).Name, names);
+        this->AppendName(ParseLink(bytes.data(), bytes.size()).Name, names);
       }
     });
   }
@@ -315,12 +323,14 @@ std::vector<std::string> GroupReader::Names(const Group& group)
   return names;
 }
 
+/// Appends the names of all links below a node of a B-tree to `names`. `address`: address of the node;
+/// `parentLevel`: level of the parent node, or -1 for the root.
 void GroupReader::ListSymbols(
-    const Group& group, std::uint64_t address, int above, std::vector<std::string>& names)
+    const Group& group, std::uint64_t address, int parentLevel, std::vector<std::string>& names)
 {
-  const Tree1Node node = ReadTree1Node(this->Bytes, address, 0, above, this->Sizes.Group);
-  Require(this->MayStillList >= Tree1Node::HeadBytes, "a cyclic tree");
-  this->MayStillList -= Tree1Node::HeadBytes;
+  const Tree1Node node = ReadTree1Node(this->Bytes, address, 0, parentLevel, this->Sizes.Group);
+  Require(this->ListBudget >= Tree1Node::HeadBytes, "a cyclic tree");
+  this->ListBudget -= Tree1Node::HeadBytes;
   for (unsigned i = 0; i < node.Children; ++i) {
     std::byte child[8];
     this->Bytes.Read(address + Tree1Node::HeadBytes + 16 * std::uint64_t(i) + 8, child, sizeof(child));
@@ -329,10 +339,11 @@ void GroupReader::ListSymbols(
       continue;
     }
     const unsigned symbols = this->ReadSymbols(Load<std::uint64_t>(child));
-    Require(this->MayStillList >= SymbolsHeadBytes, "a cyclic tree");
-    this->MayStillList -= SymbolsHeadBytes;
+    Require(this->ListBudget >= SymbolsHeadBytes, "a cyclic tree");
+    this->ListBudget -= SymbolsHeadBytes;
     for (unsigned s = 0; s < symbols; ++s) {
-      this->Keep(this->TextAt(group, Load<std::uint64_t>(this->Node.data() + s * SymbolBytes)), names);
+      this->AppendName(
+          this->ReadName(group, Load<std::uint64_t>(this->Node.data() + s * SymbolBytes)), names);
     }
   }
 }

@@ -8,20 +8,21 @@
 namespace patchio::hdf5 {
 namespace {
 
-/// The driver's file. The HDF5 library knows its first member only.
+/// A file of the driver. The HDF5 library uses the first member only.
 struct ImageFile
 {
-  H5FD_t Known{};
+  H5FD_t Public{};
   FileImage* Image = nullptr;
   haddr_t End = 0;  ///< end of the space that the library has allocated
 };
 
-ImageFile& Of(H5FD_t* file)
+/// Returns the ImageFile whose first member is `file`.
+ImageFile& ImageFileOf(H5FD_t* file)
 {
   return *reinterpret_cast<ImageFile*>(file);
 }
 
-const ImageFile& Of(const H5FD_t* file)
+const ImageFile& ImageFileOf(const H5FD_t* file)
 {
   return *reinterpret_cast<const ImageFile*>(file);
 }
@@ -34,41 +35,41 @@ H5FD_t* Open(const char* /*name*/, unsigned /*flags*/, hid_t access, haddr_t /*m
     return nullptr;
   }
   file->Image = *image;
-  return &file->Known;
+  return &file->Public;
 }
 
 herr_t Close(H5FD_t* file)
 {
-  delete &Of(file);
+  delete &ImageFileOf(file);
   return 0;
 }
 
 herr_t Query(const H5FD_t* /*file*/, unsigned long* flags)
 {
-  // Metadata is aggregated in blocks of H5Pset_meta_block_size().
+  // The library aggregates metadata in blocks of H5Pset_meta_block_size() bytes.
   *flags = H5FD_FEAT_AGGREGATE_METADATA;
   return 0;
 }
 
 haddr_t GetEnd(const H5FD_t* file, H5FD_mem_t /*type*/)
 {
-  return Of(file).End;
+  return ImageFileOf(file).End;
 }
 
 herr_t SetEnd(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end)
 {
-  Of(file).End = end;
+  ImageFileOf(file).End = end;
   return 0;
 }
 
 haddr_t GetSize(const H5FD_t* file, H5FD_mem_t /*type*/)
 {
-  return Of(file).Image->Bytes.size();
+  return ImageFileOf(file).Image->Bytes.size();
 }
 
 herr_t Read(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*how*/, haddr_t at, std::size_t bytes, void* into)
 {
-  const std::vector<std::byte>& from = Of(file).Image->Bytes;
+  const std::vector<std::byte>& from = ImageFileOf(file).Image->Bytes;
   const std::size_t there = at < from.size() ? std::min<std::size_t>(bytes, from.size() - at) : 0;
   std::memset(into, 0, bytes);
   if (there > 0) {
@@ -79,9 +80,9 @@ herr_t Read(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*how*/, haddr_t at, std::s
 
 herr_t Write(H5FD_t* file, H5FD_mem_t type, hid_t /*how*/, haddr_t at, std::size_t bytes, const void* from)
 {
-  FileImage& image = *Of(file).Image;
-  if (type == H5FD_MEM_DRAW && image.DropValues) {
-    image.Dropped = at;
+  FileImage& image = *ImageFileOf(file).Image;
+  if (type == H5FD_MEM_DRAW && image.DiscardValues) {
+    image.DiscardedOffset = at;
     return 0;
   }
   try {
@@ -95,7 +96,7 @@ herr_t Write(H5FD_t* file, H5FD_mem_t type, hid_t /*how*/, haddr_t at, std::size
   return 0;
 }
 
-/// Makes the file driver. Sets members by name, because newer versions of the library have more members.
+/// Returns the file driver. Sets members by name, because newer versions of the library have more members.
 H5FD_class_t MakeDriver()
 {
   H5FD_class_t driver{};
@@ -115,8 +116,8 @@ H5FD_class_t MakeDriver()
   driver.get_eof = GetSize;
   driver.read = Read;
   driver.write = Write;
-  const H5FD_mem_t kinds[] = H5FD_FLMAP_DICHOTOMY;
-  std::copy(std::begin(kinds), std::end(kinds), driver.fl_map);
+  const H5FD_mem_t types[] = H5FD_FLMAP_DICHOTOMY;
+  std::copy(std::begin(types), std::end(types), driver.fl_map);
   return driver;
 }
 

@@ -23,7 +23,7 @@ Handle::~Handle()
 }
 
 namespace {
-// HDF5's error printing before the outermost QuietScope.
+// Number of QuietScope objects, and HDF5's error printing before the outermost QuietScope.
 int quietScopes = 0;
 H5E_auto2_t printFunction = nullptr;
 void* printData = nullptr;
@@ -46,7 +46,7 @@ QuietScope::~QuietScope()
 
 namespace {
 
-herr_t KeepInnermost(unsigned depth, const H5E_error2_t* error, void* data)
+herr_t StoreInnermost(unsigned depth, const H5E_error2_t* error, void* data)
 {
   if (depth == 0 && error->desc) {
     *static_cast<std::string*>(data) = error->desc;
@@ -59,7 +59,7 @@ herr_t KeepInnermost(unsigned depth, const H5E_error2_t* error, void* data)
 std::string LastMessage()
 {
   std::string message;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, KeepInnermost, &message);
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, StoreInnermost, &message);
   return message.empty() ? "HDF5 gives no reason" : message;
 }
 
@@ -96,15 +96,15 @@ namespace {
 /// Error for an unknown value.
 std::string LibrarySetting()
 {
-  const char* const set = std::getenv("PATCHIO_HDF5");
-  const std::string wish = set ? set : "";
-  if (!wish.empty() && wish != "strict" && wish != "trust") {
+  const char* const variable = std::getenv("PATCHIO_HDF5");
+  const std::string setting = variable ? variable : "";
+  if (!setting.empty() && setting != "strict" && setting != "trust") {
     throw Error(
         fmt::format("The environment variable PATCHIO_HDF5 is '{}'; expected 'strict' or 'trust'. "
                     "Set one of these values, or unset the variable.",
-            PlainText(wish)));
+            PlainText(setting)));
   }
-  return wish;
+  return setting;
 }
 
 }  // namespace

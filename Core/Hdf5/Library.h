@@ -1,4 +1,4 @@
-// The HDF5 library: handles, errors, settings for its use.
+// Handles and errors of the HDF5 library, and the settings that allow or forbid the library.
 #pragma once
 
 #include "Catalog/Location.h"
@@ -9,7 +9,7 @@
 
 namespace patchio::hdf5 {
 
-/// Owns one HDF5 identifier of any kind.
+/// Owns an HDF5 identifier of any type, and releases the identifier in the destructor.
 class Handle
 {
 public:
@@ -19,13 +19,14 @@ public:
   Handle& operator=(Handle&& other) noexcept;
   ~Handle();
   operator hid_t() const { return this->Id; }
-  bool Valid() const { return this->Id >= 0; }
+  bool IsValid() const { return this->Id >= 0; }
 
 private:
   hid_t Id = H5I_INVALID_HID;
 };
 
-/// Silences HDF5's error printing in its scope. Failures are still visible as return values.
+/// Turns off the error printing of HDF5 for the lifetime of this object. HDF5 functions still return errors.
+/// Not thread-safe.
 class QuietScope
 {
 public:
@@ -38,13 +39,14 @@ public:
 /// Returns the innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
 std::string LastMessage();
 
-/// Returns the library's type for numbers of this type in memory.
+/// Returns the HDF5 type of numbers of type `type` in memory.
 hid_t NativeType(ElementType type);
 
-/// Returns false if PATCHIO_HDF5=strict forbids reading through the library. LibraryIsAllowed() and
-/// LibraryIsTrusted() throw Error if that variable has another value than "strict" and "trust".
+/// Returns whether PatchIO may read values with the library: false if the environment variable PATCHIO_HDF5
+/// is "strict". Throws Error if PATCHIO_HDF5 has a value other than "strict" and "trust".
 bool LibraryIsAllowed();
-/// Returns true if PATCHIO_HDF5=trust allows the library to read in this process.
+/// Returns whether the library may read in this process: true if PATCHIO_HDF5 is "trust". Throws Error like
+/// LibraryIsAllowed().
 bool LibraryIsTrusted();
 /// Returns the version of the HDF5 library, for example "1.10.8".
 std::string LibraryVersion();

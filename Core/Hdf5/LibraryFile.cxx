@@ -26,11 +26,12 @@ namespace patchio::hdf5 {
 
 namespace {
 
-// Code of the process that reads: the child, or this process if PATCHIO_HDF5=trust.
+// The following code runs in the process that reads: in the child, or in this process if PATCHIO_HDF5=trust.
 
-/// Finds the block of an array with dimensions `dims` that consists of the `count` values from index `first`
-/// on. Returns false if these values are not a block.
-bool BlockOf(const std::vector<hsize_t>& dims, hsize_t first, hsize_t count, std::vector<hsize_t>& start,
+/// Finds the block that consists of the `count` values from index `first` on of an array with the dimensions
+/// `dims`. Sets `start` to the first indices of the block and `shape` to its dimensions. Returns false if the
+/// values are not a block.
+bool FindBlock(const std::vector<hsize_t>& dims, hsize_t first, hsize_t count, std::vector<hsize_t>& start,
     std::vector<hsize_t>& shape)
 {
   const std::size_t rank = dims.size();
@@ -59,28 +60,31 @@ bool BlockOf(const std::vector<hsize_t>& dims, hsize_t first, hsize_t count, std
   return false;
 }
 
+/// A callback that makes HDF5 fail at external links.
 herr_t RefuseExternalLink(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*)
 {
   return -1;
 }
 
-/// Reads from a file that is open as `descriptor`, even if its name denotes another file by now.
+/// Reads from the file that is open as `descriptor`, even if the name of the file denotes another file
+/// meanwhile.
 class Reader
 {
 public:
   explicit Reader(int descriptor) : PathName(fmt::format("/proc/self/fd/{}", descriptor)) {}
 
-  /// Returns the reason why the values cannot be read, or an empty text on success.
+  /// Reads values like LibraryFile::Read(). Returns the reason why the values cannot be read as a phrase, or
+  /// an empty text on success.
   std::string Read(
       const std::string& dataset, std::uint64_t first, std::uint64_t count, ElementType type, void* values)
   {
-    if (!this->File.Valid() && !this->Open()) {
+    if (!this->File.IsValid() && !this->Open()) {
       return LastMessage();
     }
     const Handle access(H5Pcreate(H5P_DATASET_ACCESS));
     H5Pset_elink_cb(access, RefuseExternalLink, nullptr);
     const Handle opened(H5Dopen2(this->File, dataset.c_str(), access));
-    if (!opened.Valid()) {
+    if (!opened.IsValid()) {
       return LastMessage();
     }
     const Handle creation(H5Dget_create_plist(opened));
@@ -92,7 +96,7 @@ public:
     std::vector<hsize_t> dims(std::max(rank, 0)), start, shape;
     H5Sget_simple_extent_dims(space, dims.data(), nullptr);
     const bool isEmpty = std::find(dims.begin(), dims.end(), 0u) != dims.end();
-    if (rank < 1 || isEmpty || count == 0 || !BlockOf(dims, first, count, start, shape)) {
+    if (rank < 1 || isEmpty || count == 0 || !FindBlock(dims, first, count, start, shape)) {
       return "a data set with another shape";
     }
     const hsize_t length = count;
@@ -103,38 +107,40 @@ public:
   }
 
 private:
-  /// Opens the file without locking, because parallel file systems are often mounted without locks. Opens it
-  /// with locking if one of ParaView's readers has opened it with locking in this process.
+  /// Opens the file. Returns whether opening succeeds. Opens the file without locking, because parallel file
+  /// systems are often mounted without locks; or with locking if another reader of ParaView has opened the
+  /// file with locking in this process.
   bool Open()
   {
     const Handle access(H5Pcreate(H5P_FILE_ACCESS));
     H5Pset_file_locking(access, false, true);
     this->File = Handle(H5Fopen(this->PathName.c_str(), H5F_ACC_RDONLY, access));
-    if (!this->File.Valid()) {
+    if (!this->File.IsValid()) {
       this->File = Handle(H5Fopen(this->PathName.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
     }
-    return this->File.Valid();
+    return this->File.IsValid();
   }
 
   std::string PathName;
   Handle File;
 };
 
-// State of the child: its end of the connection, and its parent's process ID.
-int parent = -1;
-pid_t parentNumber = -1;
+// The state of the child: its end of the connection, and the process ID of its parent.
+int parentSocket = -1;
+pid_t parentProcess = -1;
 
-constexpr char HasValues = 'v', HasFailed = 'f', TookMemory = 'm';
+constexpr char ReplyValues = 'v', ReplyFault = 'f', ReplyOutOfMemory = 'm';
 constexpr std::uint64_t Mebibyte = 1 << 20;
 
-/// A request of the parent, followed by the name of the data set.
+/// A request of the parent for values of a data set. The name of the data set follows, with `NameBytes`
+/// bytes.
 struct Request
 {
   std::uint64_t First = 0, Count = 0, NameBytes = 0;
   ElementType Type = ElementType::Float32;
 };
 
-/// Sends all bytes. Returns false if that fails.
+/// Sends `bytes` bytes of `data` through the socket `to`. Returns whether sending succeeds.
 bool Send(int to, const void* data, std::size_t bytes)
 {
   const auto* from = static_cast<const char*>(data);
@@ -152,12 +158,14 @@ bool Send(int to, const void* data, std::size_t bytes)
   return true;
 }
 
+/// Receives `bytes` bytes from the socket `from` into `data`. Returns false if the other end is closed, or
+/// the parent has ended.
 bool Receive(int from, void* data, std::size_t bytes)
 {
   auto* to = static_cast<char*>(data);
   while (bytes > 0) {
     const ssize_t received = ::recv(from, to, bytes, 0);
-    if (received < 0 && (errno == EINTR || (errno == EAGAIN && ::getppid() == parentNumber))) {
+    if (received < 0 && (errno == EINTR || (errno == EAGAIN && ::getppid() == parentProcess))) {
       continue;
     }
     if (received <= 0) {
@@ -169,12 +177,12 @@ bool Receive(int from, void* data, std::size_t bytes)
   return true;
 }
 
-void Limit(decltype(RLIMIT_AS) what, std::uint64_t most)
+void SetLimit(decltype(RLIMIT_AS) resource, std::uint64_t maximum)
 {
   rlimit limit{};
-  ::getrlimit(what, &limit);
-  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, most);
-  ::setrlimit(what, &limit);
+  ::getrlimit(resource, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, maximum);
+  ::setrlimit(resource, &limit);
 }
 
 /// Returns the size of this process's address space in bytes.
@@ -185,6 +193,7 @@ std::uint64_t AddressSpace()
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+/// Returns the processor time of this process, in seconds.
 std::uint64_t SecondsUsed()
 {
   rusage usage{};
@@ -192,46 +201,50 @@ std::uint64_t SecondsUsed()
   return static_cast<std::uint64_t>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
 }
 
-[[noreturn]] void EndWithoutMemory()
+/// Reports to the parent that the memory does not suffice, and ends this process.
+[[noreturn]] void ExitOutOfMemory()
 {
-  ::send(parent, &TookMemory, 1, MSG_NOSIGNAL);
+  ::send(parentSocket, &ReplyOutOfMemory, 1, MSG_NOSIGNAL);
   ::_exit(1);
 }
 
-herr_t EndIfWithoutMemory(unsigned, const H5E_error2_t* error, void*)
+herr_t ExitIfOutOfMemory(unsigned, const H5E_error2_t* error, void*)
 {
   if (error->min_num == H5E_NOSPACE || error->min_num == H5E_CANTALLOC) {
-    EndWithoutMemory();
+    ExitOutOfMemory();
   }
   return 0;
 }
 
-/// Ends this process if HDF5 lacks memory. HDF5 calls this function whenever one of its functions fails.
+/// Ends this process if HDF5 lacks memory. HDF5 calls OnFailure() whenever an HDF5 function fails.
 herr_t OnFailure(hid_t stack, void*)
 {
-  return H5Ewalk2(stack, H5E_WALK_UPWARD, EndIfWithoutMemory, nullptr);
+  return H5Ewalk2(stack, H5E_WALK_UPWARD, ExitIfOutOfMemory, nullptr);
 }
 
-bool Answer(Reader& reader, const Request& request, std::uint64_t fileBytes)
+/// Reads the values of a request and sends the reply. Returns false if the connection to the parent fails.
+bool ServeRequest(Reader& reader, const Request& request, std::uint64_t fileBytes)
 {
   std::string name(request.NameBytes, '\0');
-  if (!Receive(parent, name.data(), name.size())) {
+  if (!Receive(parentSocket, name.data(), name.size())) {
     return false;
   }
   // The limit is in seconds of processor time, so waiting for a slow storage does not count.
-  Limit(RLIMIT_CPU, SecondsUsed() + 3 + (fileBytes + request.Count * SizeOf(request.Type)) / (4 * Mebibyte));
+  SetLimit(
+      RLIMIT_CPU, SecondsUsed() + 3 + (fileBytes + request.Count * SizeOf(request.Type)) / (4 * Mebibyte));
   std::vector<std::byte> values(request.Count * SizeOf(request.Type));
   const std::string fault = reader.Read(name, request.First, request.Count, request.Type, values.data());
   if (fault.empty()) {
-    return Send(parent, &HasValues, 1) && Send(parent, values.data(), values.size());
+    return Send(parentSocket, &ReplyValues, 1) && Send(parentSocket, values.data(), values.size());
   }
   const std::uint64_t length = fault.size();
-  return Send(parent, &HasFailed, 1) && Send(parent, &length, sizeof length) &&
-         Send(parent, fault.data(), fault.size());
+  return Send(parentSocket, &ReplyFault, 1) && Send(parentSocket, &length, sizeof length) &&
+         Send(parentSocket, fault.data(), fault.size());
 }
 
-/// Prepares a child process: the program's signal handlers and output are unwanted in the child.
-void BecomeQuiet()
+/// Resets the signal handlers and discards the output of a child process, which inherits both from the
+/// program.
+void ResetSignalsAndOutput()
 {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) {
     std::signal(number, SIG_DFL);
@@ -239,40 +252,42 @@ void BecomeQuiet()
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(nowhere, STDOUT_FILENO);
   ::dup2(nowhere, STDERR_FILENO);
-  Limit(RLIMIT_CORE, 0);
+  SetLimit(RLIMIT_CORE, 0);
 }
 
-/// Serves the requests of the parent until the parent ends.
-[[noreturn]] void BeChild(int file, std::uint64_t fileBytes)
+/// Serves the requests of the parent until the parent ends. `file`: descriptor of the file; `fileBytes`: size
+/// of the file.
+[[noreturn]] void RunChild(int file, std::uint64_t fileBytes)
 {
-  BecomeQuiet();
-  const timeval patience{1, 0};  // interval of checks whether the parent is alive: other processes may keep
-                                 // the parent's end of the connection open
-  ::setsockopt(parent, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ResetSignalsAndOutput();
+  // Receive() checks each second whether the parent is alive, because other processes may keep the parent's
+  // end of the connection open.
+  const timeval checkInterval{1, 0};
+  ::setsockopt(parentSocket, SOL_SOCKET, SO_RCVTIMEO, &checkInterval, sizeof checkInterval);
   H5Eset_auto2(H5E_DEFAULT, OnFailure, nullptr);
   const std::uint64_t before = AddressSpace();
   try {
     Reader reader(file);
-    for (Request request; Receive(parent, &request, sizeof request);) {
-      Limit(RLIMIT_AS, before + 512 * Mebibyte + 4 * fileBytes + 2 * request.Count * SizeOf(request.Type));
-      if (!Answer(reader, request, fileBytes)) {
+    for (Request request; Receive(parentSocket, &request, sizeof request);) {
+      SetLimit(RLIMIT_AS, before + 512 * Mebibyte + 4 * fileBytes + 2 * request.Count * SizeOf(request.Type));
+      if (!ServeRequest(reader, request, fileBytes)) {
         break;
       }
     }
   } catch (const std::bad_alloc&) {
-    EndWithoutMemory();
+    ExitOutOfMemory();
   }
   ::_exit(0);
 }
 
 }  // namespace
 
-/// The child process that reads a file, as seen by its parent, or a reader in this process if the library is
-/// trusted.
+/// A child process that reads a file, controlled by this process, or a reader in this process if the library
+/// is trusted.
 class LibraryFile::Child
 {
 public:
-  explicit Child(const std::string& path) : File(path), Inside(File.Descriptor())
+  explicit Child(const std::string& path) : File(path), LocalReader(File.Descriptor())
   {
     int ends[2] = {};
     if (LibraryIsTrusted()) {
@@ -282,18 +297,18 @@ public:
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
       throw SystemError(path, "a file that a child process can read", errno);
     }
-    const pid_t own = ::getpid();
-    this->Number = ::fork();
+    const pid_t self = ::getpid();
+    this->ProcessId = ::fork();
     const int fault = errno;
-    if (this->Number == 0) {
-      parentNumber = own;
+    if (this->ProcessId == 0) {
+      parentProcess = self;
       ::close(ends[0]);
-      parent = ends[1];
-      BeChild(this->File.Descriptor(), bytes);
+      parentSocket = ends[1];
+      RunChild(this->File.Descriptor(), bytes);
     }
     ::close(ends[1]);
     this->Connection = ends[0];
-    if (this->Number < 0) {
+    if (this->ProcessId < 0) {
       ::close(ends[0]);
       throw Error(fmt::format(
           "Cannot start a process that reads '{}' ({}). If you trust the file, set PATCHIO_HDF5=trust.", path,
@@ -303,47 +318,49 @@ public:
 
   ~Child()
   {
-    if (this->Number > 0) {
+    if (this->ProcessId > 0) {
       ::close(this->Connection);
-      ::kill(this->Number, SIGKILL);
-      while (::waitpid(this->Number, nullptr, 0) < 0 && errno == EINTR) {
+      ::kill(this->ProcessId, SIGKILL);
+      while (::waitpid(this->ProcessId, nullptr, 0) < 0 && errno == EINTR) {
       }
     }
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Returns the reason why the values cannot be read, or an empty text on success. isDead: set if no further
-  /// request can be made.
+  /// Sends `request` to the child and receives the values. Returns the reason why the values cannot be read
+  /// as a phrase, or an empty text on success. Sets `isDead` to true if the child can serve no further
+  /// request.
   std::string Read(const std::string& dataset, const Request& request, void* values, bool& isDead)
   {
-    if (this->Number < 0) {
+    if (this->ProcessId < 0) {
       const QuietScope quiet;
-      return this->Inside.Read(dataset, request.First, request.Count, request.Type, values);
+      return this->LocalReader.Read(dataset, request.First, request.Count, request.Type, values);
     }
-    char how = 0;
+    char reply = 0;
     Send(this->Connection, &request, sizeof request);
     Send(this->Connection, dataset.data(), dataset.size());
-    Receive(this->Connection, &how, 1);
-    if (how == HasValues && Receive(this->Connection, values, request.Count * SizeOf(request.Type))) {
+    Receive(this->Connection, &reply, 1);
+    if (reply == ReplyValues && Receive(this->Connection, values, request.Count * SizeOf(request.Type))) {
       return {};
     }
     std::uint64_t length = 0;
-    if (how == HasFailed && Receive(this->Connection, &length, sizeof length)) {
+    if (reply == ReplyFault && Receive(this->Connection, &length, sizeof length)) {
       std::string fault(std::min<std::uint64_t>(length, 4096), '\0');
       Receive(this->Connection, fault.data(), fault.size());
       isDead = length > fault.size();
       return fault;
     }
     isDead = true;
-    return how == TookMemory ? "values that make the HDF5 library use too much memory"
-                             : "values that make the HDF5 library crash or hang, or its process was killed";
+    return reply == ReplyOutOfMemory
+               ? "values that make the HDF5 library use too much memory"
+               : "values that make the HDF5 library crash or hang, or its process was killed";
   }
 
 private:
   PlainFile File;
-  Reader Inside;
-  pid_t Number = -1;
+  Reader LocalReader;
+  pid_t ProcessId = -1;
   int Connection = -1;
 };
 
@@ -373,20 +390,21 @@ void LibraryFile::Read(
 
 namespace {
 
-bool HasFilter(int filter)
+/// Returns whether the library in this process has a filter.
+bool LoadedLibraryHasFilter(int filter)
 {
   const QuietScope quiet;
   return H5Zfilter_avail(filter) > 0;
 }
 
-/// Returns whether the library has a filter. A child process asks the library, because the library loads
-/// plug-ins to find out.
+/// Returns whether the library in a child process has a filter. The query can load plug-ins, which must not
+/// run in this process.
 bool ChildHasFilter(int filter)
 {
   const pid_t child = ::fork();
   if (child == 0) {
-    BecomeQuiet();
-    Limit(RLIMIT_CPU, SecondsUsed() + 3);
+    ResetSignalsAndOutput();
+    SetLimit(RLIMIT_CPU, SecondsUsed() + 3);
     ::_exit(H5Zfilter_avail(filter) > 0 ? 0 : 1);
   }
   int status = -1;
@@ -399,7 +417,7 @@ bool ChildHasFilter(int filter)
 
 bool LibraryHasFilter(int filter)
 {
-  constexpr std::size_t mostAsked = 64;
+  constexpr std::size_t maximumCached = 64;
   static std::mutex lock;
   static std::map<int, bool> known;
   if (!LibraryIsAllowed()) {
@@ -407,11 +425,11 @@ bool LibraryHasFilter(int filter)
   }
   const std::lock_guard<std::mutex> guard(lock);
   const auto found = known.find(filter);
-  if (found != known.end() || known.size() == mostAsked) {
+  if (found != known.end() || known.size() == maximumCached) {
     return found != known.end() && found->second;
   }
-  const bool own = filter < H5Z_FILTER_RESERVED || LibraryIsTrusted();
-  return known[filter] = own ? HasFilter(filter) : ChildHasFilter(filter);
+  const bool queriesHere = filter < H5Z_FILTER_RESERVED || LibraryIsTrusted();
+  return known[filter] = queriesHere ? LoadedLibraryHasFilter(filter) : ChildHasFilter(filter);
 }
 
 }  // namespace patchio::hdf5
@@ -430,7 +448,7 @@ void LibraryReader::Read(const LocationTable& table, const Location& location, c
     std::vector<std::byte> values(array.Count * elementBytes);
     this->Current->Read(array.Dataset, array.First, array.Count, array.Type, values.data());
     target.ForEach([&](const Destination& destination) {
-      PlaceRun(destination.Place, values.data(), 0, static_cast<std::int64_t>(array.Count), elementBytes,
+      PlaceRun(destination.Mapping, values.data(), 0, static_cast<std::int64_t>(array.Count), elementBytes,
           false, (*target.Slots)[c], destination.Data);
     });
   }

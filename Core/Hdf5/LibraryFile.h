@@ -1,9 +1,9 @@
-// Values that only the HDF5 library can decode; the library reads them in a child process. Damaged files make
-// the library (at least version 1.10.8) read out of bounds, loop forever, or allocate any amount of memory;
-// then only the child process ends.
+// Reading of values that only the HDF5 library can decode, in a child process. Damaged files make the library
+// (at least version 1.10.8) read out of bounds, loop forever, or allocate any amount of memory; then only the
+// child process ends.
 //
-// The environment variable PATCHIO_HDF5 changes this:
-//   strict   PatchIO does not read such values
+// The environment variable PATCHIO_HDF5 changes this behavior:
+//   strict   PatchIO reads no values with the library
 //   trust    the library reads in this process
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace patchio::hdf5 {
 
-/// Reads numbers of one file with the HDF5 library. Not thread-safe.
+/// Reads numbers from one file with the HDF5 library. Not thread-safe.
 class LibraryFile
 {
 public:
@@ -24,10 +24,11 @@ public:
   ~LibraryFile();
   const std::string& Path() const { return this->PathName; }
 
-  /// Reads `count` values of a data set, its last axis fastest, from index `first` on into `values`,
-  /// converted to `type`. The values must form one block of the data set: all of it, or a range along one
-  /// axis. Throws Error if the values do not exist, if the library cannot read them, or if it crashes, loops
-  /// forever, or allocates too much memory (the limits depend on the file's size).
+  /// Reads `count` values of a data set from index `first` on, converted to `type`, into `values`. The last
+  /// axis varies fastest. The values must form one block of the data set, for example the entire data set or
+  /// a range along the first axis. Throws Error if the values do not exist, or if the library cannot read the
+  /// values, crashes, loops forever, or allocates too much memory (the limits depend on the size of the
+  /// file).
   void Read(
       const std::string& dataset, std::uint64_t first, std::uint64_t count, ElementType type, void* values);
 
@@ -38,20 +39,23 @@ private:
   std::unique_ptr<Child> Process;  ///< started by the first read
 };
 
-/// Returns whether the library supports a filter and may be used. For filters from plug-ins, a child process
-/// asks the library. The first call for a filter calls HDF5; no other thread may call HDF5 at the same time.
+/// Returns whether PatchIO may use the library and the library has the filter with the number `filter`. A
+/// child process queries the library for filters from plug-ins. The first call for a filter calls HDF5; no
+/// other thread may call HDF5 at the same time.
 bool LibraryHasFilter(int filter);
 
 }  // namespace patchio::hdf5
 
 namespace patchio {
 
-/// Carries out read tasks one after another. The last file stays open. Not thread-safe.
+/// Carries out read tasks whose values only the HDF5 library can decode. The file of the last task stays
+/// open. Not thread-safe.
 class LibraryReader
 {
 public:
-  /// Carries out one task of encoding Library, including FinishTask(). Throws Error if the library cannot
-  /// read the values.
+  /// Carries out one read task, including FinishTask(). `location` must have the encoding Encoding::Library
+  /// and refer to `table`. `target`: destinations of the values. Throws Error if the library cannot read the
+  /// values.
   void Read(const LocationTable& table, const Location& location, const ReadTarget& target);
 
 private:

@@ -8,7 +8,7 @@
 namespace patchio::hdf5 {
 namespace {
 
-constexpr std::size_t LargestBlock = 16 << 20;  ///< reached with many attributes
+constexpr std::size_t LargestBlock = 16 << 20;  ///< in bytes; objects with many attributes have large blocks
 constexpr std::size_t MostBlocks = 4096;
 constexpr std::size_t SignatureBytes = 4;
 
@@ -17,15 +17,16 @@ constexpr std::size_t SignatureBytes = 4;
 void ObjectHeader::Open(std::uint64_t address)
 {
   this->Continuations.clear();
-  this->Done = 0;
+  this->ContinuationsRead = 0;
   this->BytesLeft = this->Source.EndAddress();
-  if (this->Opened == address) {
+  if (this->OpenAddress == address) {
     this->Position = this->FirstPosition;
-    this->MessagesLeft = this->AllMessages;
+    this->MessagesLeft = this->MessageCount;
     return;
   }
-  this->Opened = NoAddress;  // in case of an exception
-  // The largest possible prefix. Bytes after the end of the file are 0, and are found missing later.
+  this->OpenAddress = NoAddress;  // in case of an exception
+  // Reads as many bytes as the largest prefix has. Bytes after the end of the file are 0 here; reading the
+  // block later reports that these bytes are missing.
   Prefix prefix{};
   const std::uint64_t end = this->Source.EndAddress();
   this->Source.Read(
@@ -33,8 +34,8 @@ void ObjectHeader::Open(std::uint64_t address)
   this->IsVersion2 = Begins(prefix.data(), "OHDR");
   this->IsVersion2 ? this->OpenVersion2(address, prefix) : this->OpenVersion1(address, prefix);
   this->FirstPosition = this->Position;
-  this->AllMessages = this->MessagesLeft;
-  this->Opened = address;
+  this->MessageCount = this->MessagesLeft;
+  this->OpenAddress = address;
 }
 
 void ObjectHeader::OpenVersion1(std::uint64_t address, const Prefix& prefix)
@@ -48,7 +49,7 @@ void ObjectHeader::OpenVersion1(std::uint64_t address, const Prefix& prefix)
 }
 
 /// Parses a prefix of version 2 (section IV.A.1.b of the specification): signature, version, flags, optional
-/// times and limits, and the size of the messages in this block.
+/// times and limits, and the size of the messages in the first block. Then reads this block.
 void ObjectHeader::OpenVersion2(std::uint64_t address, const Prefix& prefix)
 {
   constexpr unsigned hasOrders = 4, hasLimits = 0x10, hasTimes = 0x20, known = 0x3f;
@@ -69,9 +70,11 @@ void ObjectHeader::OpenVersion2(std::uint64_t address, const Prefix& prefix)
   this->Position = prefixBytes;
 }
 
+/// Reads the block of `bytes` bytes at `address`, and makes it the current block. Throws Corrupt if the block
+/// is too large.
 void ObjectHeader::SetBlock(std::uint64_t address, std::uint64_t bytes)
 {
-  // This limit stops cycles of continuation blocks.
+  // The limit BytesLeft stops cycles of continuation blocks.
   Require(bytes <= 2 * LargestBlock && bytes <= this->BytesLeft, "an object header that is too large");
   this->BytesLeft -= bytes;
   if (this->Block.size() < bytes) {
@@ -88,14 +91,14 @@ void ObjectHeader::SetBlock(std::uint64_t address, std::uint64_t bytes)
   }
 }
 
-/// Switches to the next continuation block. Returns false after the last one.
+/// Switches to the next continuation block. Returns false after the last block.
 bool ObjectHeader::OpenNextBlock()
 {
-  if (this->Done == this->Continuations.size()) {
+  if (this->ContinuationsRead == this->Continuations.size()) {
     return false;
   }
-  const BlockLocation next = this->Continuations[this->Done++];
-  this->Opened = NoAddress;
+  const BlockLocation next = this->Continuations[this->ContinuationsRead++];
+  this->OpenAddress = NoAddress;
   this->SetBlock(next.Address, next.Bytes);
   if (this->IsVersion2) {
     Require(
@@ -105,8 +108,8 @@ bool ObjectHeader::OpenNextBlock()
   return true;
 }
 
-/// Parses type, size and flags of the current message.
-void ObjectHeader::TakeHead(Message& message)
+/// Parses the type, size and flags of the message at Position, and moves Position to the next message.
+void ObjectHeader::ParseHead(Message& message)
 {
   constexpr unsigned shared = 2, failIfUnknown = 0x80;
   const std::byte* const head = this->Block.data() + this->Position;
@@ -134,16 +137,16 @@ bool ObjectHeader::Next(Message& message)
       }
     }
     --this->MessagesLeft;
-    this->TakeHead(message);
+    this->ParseHead(message);
     if (message.Type != MessageType::Continuation) {
       return true;
     }
-    this->NoteContinuation(message);
+    this->AddContinuation(message);
   }
   return false;
 }
 
-void ObjectHeader::NoteContinuation(const Message& message)
+void ObjectHeader::AddContinuation(const Message& message)
 {
   Require(this->Continuations.size() < MostBlocks, "an object header that is too large");
   this->Continuations.push_back({message.At<std::uint64_t>(0), message.At<std::uint64_t>(8)});

@@ -1,4 +1,4 @@
-// The messages of an object header, across all its blocks.
+// Iteration over the messages of an object header, across all blocks of the header.
 #pragma once
 
 #include "Hdf5/FileBytes.h"
@@ -10,7 +10,7 @@
 
 namespace patchio::hdf5 {
 
-/// The types of messages that PatchIO uses.
+/// The types of the header messages that PatchIO uses. The values are the numbers in files.
 enum class MessageType : std::uint16_t
 {
   Dataspace = 0x01,
@@ -37,36 +37,38 @@ struct Message
   MessageType Type = MessageType::Dataspace;
   const std::byte* Data = nullptr;
   std::size_t Bytes = 0;
-  std::uint64_t Address = 0;  ///< address of the data in the file
-  bool Shared = false;        ///< the data give the location of the actual message, in another object
+  std::uint64_t Address = 0;  ///< address of Data in the file
+  bool Shared = false;        ///< Data is the location of the actual message, which is in another object
 
-  /// Returns the number at `offset` of the data. Throws Corrupt if the message ends before.
+  /// Returns the number of type T at byte `offset` of Data. Throws Corrupt if the message ends too early.
   template <typename T>
   T At(std::size_t offset) const
   {
-    this->Need(offset, sizeof(T));
+    this->RequireBytes(offset, sizeof(T));
     return Load<T>(this->Data + offset);
   }
-  /// Throws Corrupt unless the data contain `bytes` bytes from `offset` on.
-  void Need(std::size_t offset, std::size_t bytes) const
+  /// Throws Corrupt unless Data contains `bytes` bytes from byte `offset` on.
+  void RequireBytes(std::size_t offset, std::size_t bytes) const
   {
     Require(offset <= this->Bytes && bytes <= this->Bytes - offset, "a message that ends early");
   }
 };
 
-/// Reads the messages of one object header after another. Not thread-safe.
+/// Reads the messages of one object header at a time: call Open(), then Next() until Next() returns false.
+/// Not thread-safe. Open() and Next() throw Corrupt for damaged files, Unsupported for unknown versions, and
+/// Error if the storage fails.
 class ObjectHeader
 {
 public:
   explicit ObjectHeader(FileBytes& bytes) : Source(bytes) {}
-  /// Switches to the header at `address`, before its first message. A header that is open already is not read
-  /// again. Throws Corrupt if there is no header.
+  /// Switches to the header at `address`, before the first message of the header. Reads the header unless it
+  /// is open already. Throws Corrupt if there is no header at `address`.
   void Open(std::uint64_t address);
-  /// Forgets the open header. Call it for each new file.
-  void Forget() { this->Opened = NoAddress; }
-  /// Sets `message` to the next message, following continuations. Returns false after the last one. The
-  /// message is valid until the next call. Throws Corrupt, and Unsupported for an unknown message that
-  /// readers must understand.
+  /// Closes the open header. Call Reset() when FileBytes switches to another file.
+  void Reset() { this->OpenAddress = NoAddress; }
+  /// Sets `message` to the next message, following continuations. The message is valid until the next call.
+  /// Returns false after the last message. Throws Unsupported for an unknown message that readers must
+  /// understand.
   bool Next(Message& message);
 
 private:
@@ -75,8 +77,8 @@ private:
   void OpenVersion2(std::uint64_t address, const Prefix& prefix);
   void SetBlock(std::uint64_t address, std::uint64_t bytes);
   bool OpenNextBlock();
-  void TakeHead(Message& message);
-  void NoteContinuation(const Message& message);
+  void ParseHead(Message& message);
+  void AddContinuation(const Message& message);
 
   struct BlockLocation
   {
@@ -84,19 +86,19 @@ private:
   };
 
   FileBytes& Source;
-  std::vector<std::byte> Block;  ///< current block
-  std::size_t BlockBytes = 0;    ///< size without the checksum
+  std::vector<std::byte> Block;  ///< bytes of the current block
+  std::size_t BlockBytes = 0;    ///< size of the current block without the checksum
   std::uint64_t BlockAddress = 0;
-  std::uint64_t Opened = NoAddress;  ///< address of the header whose first block is in memory
-  std::size_t FirstPosition = 0;
-  unsigned AllMessages = 0;
-  std::size_t Position = 0;   ///< offset in the block
-  unsigned MessagesLeft = 0;  ///< upper bound for all blocks
+  std::uint64_t OpenAddress = NoAddress;  ///< address of the header whose first block is in memory
+  std::size_t FirstPosition = 0;          ///< offset of the first message in the first block
+  unsigned MessageCount = 0;              ///< upper bound of the number of messages in all blocks
+  std::size_t Position = 0;               ///< offset of the next message in the current block
+  unsigned MessagesLeft = 0;              ///< upper bound of the number of messages that follow
   bool IsVersion2 = false;
   std::size_t HeadBytes = 0;  ///< size of a message's head
   std::vector<BlockLocation> Continuations;
-  std::size_t Done = 0;         ///< number of continuations that were read
-  std::uint64_t BytesLeft = 0;  ///< bytes that further blocks may have
+  std::size_t ContinuationsRead = 0;  ///< number of continuations whose blocks were read
+  std::uint64_t BytesLeft = 0;        ///< greatest total size of the blocks that follow
 };
 
 }  // namespace patchio::hdf5

@@ -16,18 +16,18 @@ OutputFile::OutputFile(
     const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes)
     : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
 {
-  constexpr hsize_t fewest = 4096, ofObject = 1024;  // bytes that describe a group or a data set, at most
+  // The greatest size of the metadata of a file without objects, and of an object.
+  constexpr hsize_t fileBytes = 4096, objectBytes = 1024;
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
-  // The old style is not the default of HDF5 2.
+  // The old style of files is not the default of HDF5 2.
   H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
   // Without a sieve buffer, the library writes values at once, so that errors occur in the call and not in a
   // destructor.
   H5Pset_sieve_buf_size(access, 0);
   this->Check(SetImageDriver(this->Image, access) ? 0 : -1, "memory for the description of a file");
   H5Pset_alignment(access, alignment, alignment);
-  // A single block for all descriptions lies before the first value, so the image needs no memory for the
-  // values.
-  H5Pset_meta_block_size(access, fewest + objects * ofObject + listBytes);
+  // A single block of metadata lies before the first value, so that the image needs no memory for the values.
+  H5Pset_meta_block_size(access, fileBytes + objects * objectBytes + listBytes);
   this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   this->Check(this->File, "memory for the description of a file");
   H5Pset_obj_track_times(this->Creation, false);
@@ -40,14 +40,14 @@ std::uint64_t OutputFile::Size() const
   return size;
 }
 
-FileImage OutputFile::TakeImage()
+FileImage OutputFile::CloseAndGetImage()
 {
   this->Image.Size = this->Size();
   this->File = Handle();
   return std::move(this->Image);
 }
 
-Handle OutputFile::MakeGroup(hid_t parent, const std::string& name) const
+Handle OutputFile::CreateGroup(hid_t parent, const std::string& name) const
 {
   errno = 0;
   Handle group(H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
@@ -67,7 +67,7 @@ Handle OutputFile::Write(hid_t group, const std::string& name, hid_t fileType, h
   return dataset;
 }
 
-Handle OutputFile::Make(
+Handle OutputFile::CreateDataset(
     const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape, hid_t creation) const
 {
   errno = 0;
@@ -88,34 +88,34 @@ std::uint64_t OutputFile::Reserve(const std::string& name, hid_t fileType, const
 {
   const Handle creation(H5Pcopy(this->Creation));
   H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
-  const Handle dataset = this->Make(name, fileType, shape, creation);
+  const Handle dataset = this->CreateDataset(name, fileType, shape, creation);
   const haddr_t offset = H5Dget_offset(dataset);
   this->Check(offset == HADDR_UNDEF ? -1 : 0, "values in data set " + name);
-  this->Image.Rooms.emplace_back(offset, offset + H5Dget_storage_size(dataset));
+  this->Image.ValueRanges.emplace_back(offset, offset + H5Dget_storage_size(dataset));
   return offset;
 }
 
-Handle OutputFile::MakeChunked(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape,
+Handle OutputFile::CreateChunked(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape,
     const std::vector<hsize_t>& chunk, const ChunkFilter& filter) const
 {
   const Handle creation(H5Pcopy(this->Creation));
   H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
   H5Pset_shuffle(creation);
-  // The filter is optional, so that a library without the filter can create the data set, too.
+  // The filter is optional, so that a library without the filter can also create the data set.
   this->Check(
       H5Pset_filter(creation, filter.Number, H5Z_FLAG_OPTIONAL, 1, &filter.Level), "a filter for " + name);
-  return this->Make(name, fileType, shape, creation);
+  return this->CreateDataset(name, fileType, shape, creation);
 }
 
 std::uint64_t OutputFile::ReserveChunk(
     hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters)
 {
-  this->Image.DropValues = true;
+  this->Image.DiscardValues = true;
   const char nothing = 0;
   this->Check(H5Dwrite_chunk(dataset, H5P_DEFAULT, skippedFilters, begin.data(), bytes, &nothing),
       "space for a chunk");
-  this->Image.Rooms.emplace_back(this->Image.Dropped, this->Image.Dropped + bytes);
-  return this->Image.Dropped;
+  this->Image.ValueRanges.emplace_back(this->Image.DiscardedOffset, this->Image.DiscardedOffset + bytes);
+  return this->Image.DiscardedOffset;
 }
 
 void OutputFile::WriteText(hid_t object, const std::string& name, const std::string& value) const

@@ -1,6 +1,5 @@
-// Makes HDF5 files in memory: groups, contiguous and chunked data sets, space for values that the caller
-// writes, attributes. The caller writes the files to the storage, together with the values. Errors contain
-// the file's name.
+// Creation of HDF5 files in memory: groups, contiguous and chunked data sets, space for values, attributes.
+// The caller writes the files to the storage, together with the values.
 #pragma once
 
 #include "Hdf5/Dataset.h"
@@ -15,73 +14,83 @@
 
 namespace patchio::hdf5 {
 
-/// Returns the lock that a thread must hold while it writes if other threads may write: the HDF5 library is
-/// not thread-safe.
+/// Returns the lock that a thread must hold while it uses an OutputFile if another thread may use another
+/// OutputFile: the HDF5 library is not thread-safe.
 std::mutex& OutputLock();
 
-/// The filter after Shuffle in compressed data sets.
+/// The filter that follows the shuffle filter in compressed data sets.
 struct ChunkFilter
 {
   int Number = 0;      ///< number in The HDF Group's registry
-  unsigned Level = 0;  ///< parameter of the filter
+  unsigned Level = 0;  ///< only parameter of the filter: the level of compression
 };
 
-/// A new HDF5 file in memory, for TakeImage(). All methods throw Error if they fail. Not thread-safe, see
-/// OutputLock().
+/// A new HDF5 file in memory. CloseAndGetImage() returns the contents. All methods throw Error, with the name
+/// of the file, if the library fails. Not thread-safe, see OutputLock().
 ///
-/// Files have HDF5's old style (superblock 0, symbol tables), whichever version of the library writes them.
-/// All programs with HDF5 1.6 or later can read them, including the libraries inside ParaView and VisIt. The
-/// new style has no advantage for PatchIO's files, which have few groups, and times and checksums of their
-/// own.
+/// The file has HDF5's old style (superblock 0, symbol tables) with any version of the library. All programs
+/// with HDF5 1.6 or later can read the old style, including ParaView and VisIt. The new style has no
+/// advantage for PatchIO's files, which have few groups, and store times and checksums in their own way.
 ///
-/// Files contain no creation times, so that equal contents give equal bytes.
+/// The file contains no creation times, so that equal contents give equal bytes.
 class OutputFile
 {
 public:
-  /// `path`: the file's name in messages. `alignment`: data sets of at least `alignment` bytes begin at
-  /// multiples of `alignment`. `objects`: approximate number of groups and data sets; `listBytes`:
-  /// approximate size of the indices of chunks.
+  /// Creates an empty file in memory. `path`: name of the file in messages; `alignment`: data sets of at
+  /// least `alignment` bytes begin at multiples of `alignment`; `objects`: approximate number of groups and
+  /// data sets; `listBytes`: approximate size of the chunk indices in bytes.
   OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes);
 
   hid_t Id() const { return this->File; }
-  Handle MakeGroup(const std::string& name) const { return this->MakeGroup(this->File, name); }
-  Handle MakeGroup(hid_t parent, const std::string& name) const;
+  /// Creates the group `name` in the root group. Returns the group.
+  Handle CreateGroup(const std::string& name) const { return this->CreateGroup(this->File, name); }
+  /// Creates the group `name` in the group `parent`. Returns the new group.
+  Handle CreateGroup(hid_t parent, const std::string& name) const;
 
-  /// Writes a contiguous data set. `values` have the type `memoryType` and are stored as `fileType`. Returns
-  /// the data set, to which attributes can be added.
+  /// Creates the contiguous data set `name` in `group`, with the dimensions `shape`, slowest first, and
+  /// writes its values. `values` have the type `memoryType` and are stored as `fileType`. Returns the data
+  /// set, to which attributes can be added.
   Handle Write(hid_t group, const std::string& name, hid_t fileType, hid_t memoryType,
       const std::vector<hsize_t>& shape, const void* values) const;
 
-  /// Creates a contiguous data set, with the groups on its path, whose values the caller writes itself.
-  /// Returns their offset in the file. Throws Error if the data set has no values.
+  /// Creates a contiguous data set, with the groups on its path, and allocates space for the values, which
+  /// the caller writes to the storage. Returns the offset of the values in the file. Throws Error if the data
+  /// set has no values.
   std::uint64_t Reserve(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape);
 
-  /// Creates a chunked data set whose chunks the caller compresses and writes itself.
-  Handle MakeChunked(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape,
+  /// Creates a chunked data set, with the groups on its path. The caller compresses the chunks, by shuffle
+  /// and `filter`, and writes the chunks to the storage. `chunk`: dimensions of a chunk. Returns the data
+  /// set, for ReserveChunk().
+  Handle CreateChunked(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape,
       const std::vector<hsize_t>& chunk, const ChunkFilter& filter) const;
-  /// Allocates space for the chunk whose first value has the indices `begin`. Returns its offset in the file.
-  /// Call it after everything else was created.
+  /// Allocates space for a chunk. `begin`: indices of the first value of the chunk; `bytes`: size of the
+  /// compressed chunk; `skippedFilters`: see Chunk::SkippedFilters. Returns the offset of the chunk in the
+  /// file. The values of data sets can no longer be written after the first call.
   std::uint64_t ReserveChunk(
       hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters);
 
   /// Returns the current size of the file in bytes.
   std::uint64_t Size() const;
 
+  /// Adds a text attribute to a group or data set.
   void WriteText(hid_t object, const std::string& name, const std::string& value) const;
+  /// Adds an attribute with a list of numbers to a group or data set.
   void WriteNumbers(hid_t object, const std::string& name, const std::vector<double>& values) const;
+  /// Adds an attribute with a list of integers to a group or data set.
   void WriteIntegers(hid_t object, const std::string& name, const std::vector<std::int64_t>& values) const;
 
-  /// Closes the file and returns its contents. All handles must have been closed.
-  FileImage TakeImage();
+  /// Closes the file and returns the contents of the file. The caller must have closed all handles. Call
+  /// CloseAndGetImage() once.
+  FileImage CloseAndGetImage();
 
 private:
-  Handle Make(
+  Handle CreateDataset(
       const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape, hid_t creation) const;
   void WriteList(hid_t object, const std::string& name, hid_t type, hsize_t count, const void* values) const;
   void WriteValues(hid_t object, const std::string& name, hid_t type, hid_t space, const void* values) const;
   void Check(hid_t result, const std::string& expected) const;
 
-  QuietScope Quiet;  // first member: lives longer than the file it silences
+  QuietScope Quiet;  // the first member, so that closing the file prints no errors
   std::string Path;
   Handle Creation;
   FileImage Image;

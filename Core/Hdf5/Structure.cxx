@@ -12,25 +12,27 @@
 namespace patchio::hdf5 {
 namespace {
 
-/// The offsets that superblocks of both styles contain.
+/// The addresses in superblocks of all versions.
 struct Superblock
 {
-  std::uint64_t Base = 0;  ///< base address as stated
-  std::uint64_t End = 0;
+  std::uint64_t Base = 0;  ///< base address
+  std::uint64_t End = 0;   ///< end of the file
 };
 
-/// Throws Truncated if the file ends too early. place: offset of the superblock.
-void CheckEnd(const FileBytes& bytes, const Superblock& block, std::uint64_t place)
+/// Throws Truncated if the file is shorter than the superblock `block` states. `offset`: offset of the
+/// superblock in the file.
+void CheckEnd(const FileBytes& bytes, const Superblock& block, std::uint64_t offset)
 {
   const std::uint64_t fileBytes = bytes.EndAddress();
-  // A user block that was inserted later moves the entire file, but the stated base stays the same.
-  Require(block.Base <= place && block.End <= NoAddress - place, "a superblock outside the file");
-  const std::uint64_t stated = block.End + (place - block.Base);
+  // A user block that was inserted later moves the entire file, but not the stated base address.
+  Require(block.Base <= offset && block.End <= NoAddress - offset, "a superblock outside the file");
+  const std::uint64_t stated = block.End + (offset - block.Base);
   if (stated > fileBytes) {
     throw Truncated(fmt::format("truncated: {} of {} bytes", fileBytes, stated));
   }
 }
 
+/// Throws Unsupported unless addresses and lengths have 8 bytes.
 void RequireEightBytes(unsigned addressBytes, unsigned lengthBytes)
 {
   for (const unsigned bytes : {addressBytes, lengthBytes}) {
@@ -41,7 +43,7 @@ void RequireEightBytes(unsigned addressBytes, unsigned lengthBytes)
   }
 }
 
-[[noreturn]] void FailSeveralParts()
+[[noreturn]] void FailSplitFile()
 {
   throw Unsupported("file split into several files");
 }
@@ -56,9 +58,9 @@ Structure::Structure()
 void Structure::Open(ReadAt read, std::uint64_t bytes)
 {
   this->Bytes.Attach(std::move(read), bytes);
-  this->Header.Forget();
-  this->SharedHeader.Forget();
-  this->Heaps.Forget();
+  this->Header.Reset();
+  this->SharedHeader.Reset();
+  this->Heaps.Reset();
   this->Sizes = NodeSizes();
   this->FindSuperblock();
   this->Groups.SetNodeSizes(this->Sizes);
@@ -85,35 +87,35 @@ void Structure::FindSuperblock()
   throw NoSuperblock("no superblock");
 }
 
-/// Reads superblocks of versions 0 and 1.
+/// Reads a superblock of version 0 or 1 at the offset `base` of the file.
 void Structure::ReadSuperblock1(std::uint64_t base)
 {
-  constexpr std::size_t fixed = 24;  // bytes before the addresses, without those that version 1 adds
+  constexpr std::size_t fixed = 24;  // bytes before the addresses, without the bytes that version 1 adds
   std::byte head[fixed];
   this->Bytes.Read(base, head, fixed);
   RequireEightBytes(Load<std::uint8_t>(head + 13), Load<std::uint8_t>(head + 14));
   this->Sizes.Symbols = Load<std::uint16_t>(head + 16);
   this->Sizes.Group = Load<std::uint16_t>(head + 18);
-  std::uint64_t place = base + fixed;
+  std::uint64_t offset = base + fixed;
   if (Load<std::uint8_t>(head + 8) == 1) {
     std::byte more[4];
-    this->Bytes.Read(place, more, sizeof(more));
+    this->Bytes.Read(offset, more, sizeof(more));
     this->Sizes.Chunks = Load<std::uint16_t>(more);
-    place += sizeof(more);
+    offset += sizeof(more);
   }
   std::byte addresses[24];  // base, free space, end
-  this->Bytes.Read(place, addresses, sizeof(addresses));
+  this->Bytes.Read(offset, addresses, sizeof(addresses));
   CheckEnd(this->Bytes, {Load<std::uint64_t>(addresses), Load<std::uint64_t>(addresses + 16)}, base);
   std::byte more[24];  // driver; then the root's symbol: name, header
-  this->Bytes.Read(place + sizeof(addresses), more, sizeof(more));
+  this->Bytes.Read(offset + sizeof(addresses), more, sizeof(more));
   if (Load<std::uint64_t>(more) != NoAddress) {
-    FailSeveralParts();
+    FailSplitFile();
   }
   this->RootHeader = Load<std::uint64_t>(more + 16);
   this->Bytes.SetBase(base);
 }
 
-/// Reads superblocks of versions 2 and 3: section II.A.
+/// Reads a superblock of version 2 or 3 (section II.A of the specification) at the offset `base` of the file.
 void Structure::ReadSuperblock2(std::uint64_t base)
 {
   std::byte head[48];
@@ -130,14 +132,14 @@ void Structure::ReadSuperblock2(std::uint64_t base)
   }
 }
 
-/// Reads the superblock extension, for the sizes of the nodes of version 1 trees.
+/// Reads the sizes of the nodes of version 1 trees from the superblock extension.
 void Structure::ReadExtension(std::uint64_t header)
 {
   this->Header.Open(header);
   Message message;
   while (this->Header.Next(message)) {
     if (message.Type == MessageType::Driver) {
-      FailSeveralParts();
+      FailSplitFile();
     }
     if (message.Type == MessageType::TreeSizes) {
       this->Sizes.Chunks = message.At<std::uint16_t>(1);
@@ -157,10 +159,10 @@ Group Structure::OpenGroup(std::uint64_t header)
 std::optional<std::uint64_t> Structure::Find(const Group& group, const std::string& name, int& links)
 {
   const std::optional<Link> link = this->Groups.Find(group, name);
-  if (!link || link->Kind == Link::Style::Hard) {
+  if (!link || link->Type == Link::LinkType::Hard) {
     return link ? std::optional(link->Address) : std::nullopt;
   }
-  if (link->Kind == Link::Style::Elsewhere) {
+  if (link->Type == Link::LinkType::External) {
     throw Unsupported(ExternalLink);
   }
   Require(--links >= 0, "links that lead to links");
@@ -194,16 +196,17 @@ std::optional<std::uint64_t> Structure::FindPath(const Group& group, const std::
   return found;
 }
 
-/// Parses a shared message: version, kind, and the address of the object that has the type.
+/// Parses a shared datatype message: version, type, and address of the object with the actual message.
+/// Returns the actual message.
 Message Structure::SharedTypeMessage(Cursor& message)
 {
   constexpr unsigned inHeader = 2;
-  const unsigned version = message.Take<std::uint8_t>(), kind = message.Take<std::uint8_t>();
-  if (version < 1 || version > 3 || (version == 3 && kind != inHeader)) {
+  const unsigned version = message.Read<std::uint8_t>(), sharedType = message.Read<std::uint8_t>();
+  if (version < 1 || version > 3 || (version == 3 && sharedType != inHeader)) {
     throw Unsupported("shared message");
   }
   message.Skip(version == 1 ? 6 : 0);
-  this->SharedHeader.Open(message.Take<std::uint64_t>());
+  this->SharedHeader.Open(message.Read<std::uint64_t>());
   Message type;
   while (this->SharedHeader.Next(type)) {
     if (type.Type == MessageType::Datatype && !type.Shared) {
@@ -217,7 +220,7 @@ Datatype Structure::SharedType(Cursor& message)
 {
   const Message type = this->SharedTypeMessage(message);
   Cursor cursor(type.Data, type.Bytes);
-  return TakeDatatype(cursor);
+  return ParseDatatype(cursor);
 }
 
 Dataset Structure::Describe(std::uint64_t header)
@@ -225,12 +228,12 @@ Dataset Structure::Describe(std::uint64_t header)
   this->Header.Open(header);
   DatasetMessages messages;
   Message message;
-  while (!messages.Complete() && this->Header.Next(message)) {
+  while (!messages.IsComplete() && this->Header.Next(message)) {
     if (message.Type == MessageType::Datatype && message.Shared) {
       Cursor cursor(message.Data, message.Bytes);
-      messages.Take(this->SharedTypeMessage(cursor));
+      messages.Add(this->SharedTypeMessage(cursor));
     } else {
-      messages.Take(message);
+      messages.Add(message);
     }
   }
   Dataset dataset = messages.Finish();
@@ -243,14 +246,14 @@ Dataset Structure::Describe(std::uint64_t header)
   return dataset;
 }
 
-Datatype Structure::TypeOf(std::uint64_t header)
+Datatype Structure::DatatypeOf(std::uint64_t header)
 {
   this->Header.Open(header);
   Message message;
   while (this->Header.Next(message)) {
     if (message.Type == MessageType::Datatype) {
       Cursor cursor(message.Data, message.Bytes);
-      return message.Shared ? this->SharedType(cursor) : TakeDatatype(cursor);
+      return message.Shared ? this->SharedType(cursor) : ParseDatatype(cursor);
     }
   }
   throw Corrupt("an object that is not a data set");
@@ -274,7 +277,7 @@ std::optional<Attribute> Structure::FindAttribute(std::uint64_t object, const st
       if (message.Shared) {
         throw Unsupported("shared message");
       }
-      if (auto found = this->TakeAttribute(message.Data, message.Bytes, name)) {
+      if (auto found = this->ParseAttribute(message.Data, message.Bytes, name)) {
         return found;
       }
     }
@@ -282,46 +285,50 @@ std::optional<Attribute> Structure::FindAttribute(std::uint64_t object, const st
   return std::nullopt;
 }
 
-/// Parses an attribute message (section IV.A.2.m): version, flags, sizes of name, type and shape, and then
-/// name, type, shape and values. In version 1, name, type and shape are padded to multiples of 8 bytes.
-/// Returns nothing if the attribute has another name.
-std::optional<Attribute> Structure::TakeAttribute(
+/// Parses an attribute message of `count` bytes (section IV.A.2.m of the specification): version, flags,
+/// sizes of name, type and shape, and then name, type, shape and values. In version 1, name, type and shape
+/// are padded to multiples of 8 bytes. Returns nothing if the name of the attribute is not `name`.
+std::optional<Attribute> Structure::ParseAttribute(
     const std::byte* bytes, std::size_t count, const std::string& name)
 {
   constexpr unsigned sharedType = 1, sharedSpace = 2;
   Cursor cursor(bytes, count);
-  const unsigned version = cursor.Take<std::uint8_t>(), flags = cursor.Take<std::uint8_t>();
+  const unsigned version = cursor.Read<std::uint8_t>(), flags = cursor.Read<std::uint8_t>();
   if (version < 1 || version > 3) {
     throw Unsupported(fmt::format("attribute of version {}", version));
   }
   const std::size_t unit = version == 1 ? 8 : 1;
-  const std::uint64_t nameBytes = cursor.Take<std::uint16_t>(), typeBytes = cursor.Take<std::uint16_t>();
-  const std::uint64_t spaceBytes = cursor.Take<std::uint16_t>();
+  const std::uint64_t nameBytes = cursor.Read<std::uint16_t>(), typeBytes = cursor.Read<std::uint16_t>();
+  const std::uint64_t spaceBytes = cursor.Read<std::uint16_t>();
   cursor.Skip(version == 3 ? 1 : 0);
-  const auto part = [&](std::uint64_t length) { return cursor.Part((length + unit - 1) / unit * unit); };
-  Cursor nameText = part(nameBytes), type = part(typeBytes), space = part(spaceBytes);
-  if (nameText.TakeText(1) != name) {
+  const auto section = [&](std::uint64_t length) {
+    return cursor.Section((length + unit - 1) / unit * unit);
+  };
+  Cursor nameText = section(nameBytes), type = section(typeBytes), space = section(spaceBytes);
+  if (nameText.ReadText(1) != name) {
     return std::nullopt;
   }
   if (version > 1 && (flags & sharedSpace) != 0) {
     throw Unsupported("shared message");
   }
   Attribute attribute;
-  attribute.Type = version > 1 && (flags & sharedType) != 0 ? this->SharedType(type) : TakeDatatype(type);
-  attribute.Values = TakeDataspace(space).Values;
-  const std::uint64_t valueBytes = Product(attribute.Values, attribute.Type.Bytes);
+  attribute.Type = version > 1 && (flags & sharedType) != 0 ? this->SharedType(type) : ParseDatatype(type);
+  attribute.Values = ParseDataspace(space).Values;
+  const std::uint64_t valueBytes = CheckedProduct(attribute.Values, attribute.Type.Bytes);
   const std::byte* const values = cursor.Skip(valueBytes);
   attribute.Bytes.assign(values, values + valueBytes);
   return attribute;
 }
 
-/// Parses an attribute info message: version, flags, highest creation order if attributes have one, addresses
-/// of the heap and of the tree of hashes. A record has the ID in the heap, flags, creation order and hash.
+/// Finds an attribute that is stored in a fractal heap. Parses the attribute info message `info`: version,
+/// flags, highest creation order if attributes have creation orders, addresses of the heap and of the tree of
+/// hashes. A record of the tree has the ID of the attribute in the heap, flags, creation order and hash.
+/// Returns nothing if there is no such attribute.
 std::optional<Attribute> Structure::FindDenseAttribute(const Message& info, const std::string& name)
 {
-  constexpr unsigned hasOrders = 1, shared = 2, byName = 8;  // the type of the tree
-  const std::size_t place = (info.At<std::uint8_t>(1) & hasOrders) != 0 ? 4 : 2;
-  const auto heapAddress = info.At<std::uint64_t>(place), treeAddress = info.At<std::uint64_t>(place + 8);
+  constexpr unsigned hasOrders = 1, shared = 2, byName = 8;  // flags; type of the tree
+  const std::size_t offset = (info.At<std::uint8_t>(1) & hasOrders) != 0 ? 4 : 2;
+  const auto heapAddress = info.At<std::uint64_t>(offset), treeAddress = info.At<std::uint64_t>(offset + 8);
   if (heapAddress == NoAddress) {
     return std::nullopt;
   }
@@ -334,40 +341,41 @@ std::optional<Attribute> Structure::FindDenseAttribute(const Message& info, cons
       throw Unsupported("shared message");
     }
     const std::vector<std::byte> bytes = this->Heaps.Read(heap, record);
-    found = this->TakeAttribute(bytes.data(), bytes.size(), name);
+    found = this->ParseAttribute(bytes.data(), bytes.size(), name);
     return found.has_value();
   });
   return found;
 }
 
-/// Returns the first `most` bytes of an object of a global heap: section III.E.
-std::vector<std::byte> Structure::GlobalObject(std::uint64_t heap, std::uint32_t number, std::size_t most)
+/// Returns the first `most` bytes of object `number` of the global heap at the address `heap` (section III.E
+/// of the specification).
+std::vector<std::byte> Structure::ReadGlobalObject(std::uint64_t heap, std::uint32_t number, std::size_t most)
 {
   constexpr std::uint64_t headBytes = 16;
   std::byte head[headBytes];
   this->Bytes.Read(heap, head, sizeof(head));
   Require(Begins(head, "GCOL") && head[4] == std::byte{1}, "a damaged global heap");
   const auto heapBytes = Load<std::uint64_t>(head + 8);
-  for (std::uint64_t place = headBytes; heapBytes >= headBytes && place <= heapBytes - headBytes;) {
-    this->Bytes.Read(heap + place, head, sizeof(head));
+  for (std::uint64_t offset = headBytes; heapBytes >= headBytes && offset <= heapBytes - headBytes;) {
+    this->Bytes.Read(heap + offset, head, sizeof(head));
     const unsigned found = Load<std::uint16_t>(head);
     const auto bytes = Load<std::uint64_t>(head + 8);
-    Require(bytes <= heapBytes - place && bytes <= this->Bytes.EndAddress(), "a damaged global heap");
+    Require(bytes <= heapBytes - offset && bytes <= this->Bytes.EndAddress(), "a damaged global heap");
     if (found == 0) {
       break;  // the rest is free
     }
     if (found == number) {
       std::vector<std::byte> object(std::min<std::uint64_t>(bytes, most));
-      this->Bytes.Read(heap + place + headBytes, object.data(), object.size());
+      this->Bytes.Read(heap + offset + headBytes, object.data(), object.size());
       return object;
     }
-    place += headBytes + (bytes + 7) / 8 * 8;
+    offset += headBytes + (bytes + 7) / 8 * 8;
   }
   throw Corrupt("an object that is not in its global heap");
 }
 
-/// An element has the length of the text, the address of a global heap, and the number of an object in this
-/// heap.
+// An element has the length of the text, the address of a global heap, and the number of an object in this
+// heap.
 std::string Structure::TextOf(const std::byte* element, std::size_t most)
 {
   const std::uint64_t length = Load<std::uint32_t>(element), address = Load<std::uint64_t>(element + 4);
@@ -375,7 +383,8 @@ std::string Structure::TextOf(const std::byte* element, std::size_t most)
     return {};
   }
   most = std::min<std::uint64_t>(length, most);
-  const std::vector<std::byte> text = this->GlobalObject(address, Load<std::uint32_t>(element + 12), most);
+  const std::vector<std::byte> text =
+      this->ReadGlobalObject(address, Load<std::uint32_t>(element + 12), most);
   Require(text.size() == most, "a text with a wrong length");
   return {reinterpret_cast<const char*>(text.data()), text.size()};
 }
@@ -386,7 +395,7 @@ std::vector<VirtualMapping> Structure::Mappings(const Dataset& dataset)
   if (dataset.MappingHeap == NoAddress) {
     return {};
   }
-  return ParseMappings(this->GlobalObject(dataset.MappingHeap, dataset.MappingNumber, most));
+  return ParseMappings(this->ReadGlobalObject(dataset.MappingHeap, dataset.MappingNumber, most));
 }
 
 void Structure::ReadStored(std::uint64_t offset, std::byte* into, std::size_t bytes)
@@ -396,7 +405,7 @@ void Structure::ReadStored(std::uint64_t offset, std::byte* into, std::size_t by
   this->Bytes.Read(offset - base, into, bytes);
 }
 
-void OpenNamed(Structure& structure, const std::string& path, ReadAt read, std::uint64_t bytes)
+void OpenStructure(Structure& structure, const std::string& path, ReadAt read, std::uint64_t bytes)
 {
   constexpr const char* expected = "a complete HDF5 file";
   constexpr const char* advice = "The file is damaged, truncated or still being written";
@@ -424,9 +433,9 @@ void CheckComplete(const std::string& path)
   try {
     structure.Open(read, file.Size());
   } catch (const Truncated&) {
-    OpenNamed(structure, path, read, file.Size());
+    OpenStructure(structure, path, read, file.Size());
   } catch (const Corrupt&) {
-    // Reading the file reports these errors.
+    // The code that reads the file will report this error.
   } catch (const Unsupported&) {
   }
 }

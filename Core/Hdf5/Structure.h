@@ -1,12 +1,12 @@
-// The structure of an HDF5 file, parsed without the HDF5 library, which takes at least ten times as long,
-// allows one thread only, and crashes on damaged files. Supports the old style (superblocks 0 and 1, groups
+// A parser of the structure of HDF5 files. The HDF5 library takes at least ten times as long, allows one
+// thread only, and crashes on damaged files. The parser supports the old style (superblocks 0 and 1, groups
 // as symbol tables, object headers of version 1) and the new style (superblocks 2 and 3, object headers of
 // version 2, links in headers or in fractal heaps), all layouts of data sets, all indices of chunks, and
 // attributes in headers and in heaps. The format is described in The HDF Group's "HDF5 File Format
 // Specification", versions 1.0 to 4.0.
 //
-// Nothing outside the file is read, checksums are compared, and the actual size of the file bounds time and
-// memory.
+// The parser reads nothing outside the file and compares checksums. The actual size of the file bounds time
+// and memory.
 #pragma once
 
 #include "Hdf5/ChunkLists.h"
@@ -23,17 +23,18 @@ namespace patchio::hdf5 {
 
 class DatasetMessages;
 
-/// An attribute of an object, with its values.
+/// The type and the values of an attribute.
 struct Attribute
 {
   Datatype Type;
-  std::uint64_t Values = 0;
+  std::uint64_t Values = 0;      ///< number of values
   std::vector<std::byte> Bytes;  ///< all values as stored
 };
 
-/// Parses one file at a time. Not thread-safe; several threads may read the same file, each with its own
-/// Structure. Objects are addressed by the addresses of their headers. All methods throw Corrupt and
-/// Unsupported, and Error if the storage fails.
+/// Parses one HDF5 file at a time. The parameters `header` and `object` are addresses of object headers. All
+/// methods throw Corrupt for damaged files, Unsupported for features that PatchIO does not support, and Error
+/// if the storage fails. Not thread-safe; several threads may read the same file, each with its own
+/// Structure.
 class Structure
 {
 public:
@@ -41,53 +42,61 @@ public:
   Structure(const Structure&) = delete;
   Structure& operator=(const Structure&) = delete;
 
-  /// Switches to another file of `bytes` bytes. Throws Truncated in addition to the errors of all methods.
+  /// Switches to another file, which has `bytes` bytes and is read by `read`. Throws Truncated if the file is
+  /// too short.
   void Open(ReadAt read, std::uint64_t bytes);
   /// Sets whether a wrong checksum is an error, see FileBytes::CompareChecksums().
   void CompareChecksums(bool compare) { this->Bytes.CompareChecksums(compare); }
+  /// Returns the size of the file in bytes.
   std::uint64_t SizeOfFile() const { return this->Bytes.EndAddress() + this->Bytes.BaseAddress(); }
 
+  /// Returns the address of the header of the root group.
   std::uint64_t Root() const { return this->RootHeader; }
-  /// Returns the group with its header at this address, or nothing if the object is not a group.
+  /// Returns the group at `header`, or nothing if the object is not a group.
   std::optional<Group> TryGroup(std::uint64_t header) { return this->Groups.Open(header); }
-  /// Returns the group with its header at this address. Throws Corrupt if the object is not a group.
+  /// Returns the group at `header`. Throws Corrupt if the object is not a group.
   Group OpenGroup(std::uint64_t header);
-  /// Returns the address of the member with this name (without slashes). Follows soft links. Returns nothing
-  /// if there is no such member. Throws Unsupported for links to other files.
+  /// Returns the address of the header of the member `name` (without slashes) of `group`, or nothing if there
+  /// is no such member. Follows soft links. Throws Unsupported for links to other files.
   std::optional<std::uint64_t> Find(const Group& group, const std::string& name)
   {
     int links = MostLinks;
     return this->Find(group, name, links);
   }
-  /// Returns the address of the object at `path`, a list of names separated by slashes. Otherwise like
-  /// Find().
+  /// Returns the address of the header of the object at `path`, a list of names separated by slashes.
+  /// Otherwise like Find().
   std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path)
   {
     int links = MostLinks;
     return this->FindPath(group, path, links);
   }
+  /// Returns the names of all members of `group`, sorted bytewise.
   std::vector<std::string> Names(const Group& group) { return this->Groups.Names(group); }
 
-  /// Describes a data set. The values of a contiguous data set lie inside the file.
+  /// Returns the description of the data set at `header`. The values of a contiguous data set lie inside the
+  /// file.
   Dataset Describe(std::uint64_t header);
-  /// Returns the type of a data set's elements.
-  Datatype TypeOf(std::uint64_t header);
-  /// Fills `chunks`, which has ChunksOf(dataset) entries. Each chunk that was written lies inside the file.
+  /// Returns the type of the elements of the data set at `header`.
+  Datatype DatatypeOf(std::uint64_t header);
+  /// Fills `chunks`, an array of CountChunks(dataset) entries, with the chunks of `dataset`. Each chunk that
+  /// was written lies inside the file.
   void ListChunks(const Dataset& dataset, Chunk* chunks);
 
   /// Returns the mappings of a virtual data set.
   std::vector<VirtualMapping> Mappings(const Dataset& dataset);
 
+  /// Returns an attribute of an object, or nothing if the object has no attribute `name`.
   std::optional<Attribute> FindAttribute(std::uint64_t object, const std::string& name);
-  /// Returns the text of an element of variable length, at most `most` characters, from its global heap.
-  /// element: 16 stored bytes.
+  /// Reads the text of an element of variable length from a global heap. `element`: the 16 bytes of the
+  /// element; `most`: greatest number of characters to read.
   std::string TextOf(const std::byte* element, std::size_t most);
 
-  /// Reads stored bytes. `offset` counts from the beginning of the file.
+  /// Reads `bytes` bytes from `offset` on into `into`. `offset` counts from the beginning of the file, not
+  /// from the base address.
   void ReadStored(std::uint64_t offset, std::byte* into, std::size_t bytes);
 
 private:
-  /// Greatest number of soft links that are followed to find one object.
+  /// Greatest number of soft links that Find() and FindPath() follow to find an object.
   static constexpr int MostLinks = 16;
 
   void FindSuperblock();
@@ -98,8 +107,8 @@ private:
   std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path, int& links);
   Datatype SharedType(Cursor& message);
   Message SharedTypeMessage(Cursor& message);
-  std::vector<std::byte> GlobalObject(std::uint64_t heap, std::uint32_t number, std::size_t most);
-  std::optional<Attribute> TakeAttribute(const std::byte* bytes, std::size_t count, const std::string& name);
+  std::vector<std::byte> ReadGlobalObject(std::uint64_t heap, std::uint32_t number, std::size_t most);
+  std::optional<Attribute> ParseAttribute(const std::byte* bytes, std::size_t count, const std::string& name);
   std::optional<Attribute> FindDenseAttribute(const Message& info, const std::string& name);
 
   FileBytes Bytes;
@@ -112,13 +121,14 @@ private:
   std::uint64_t RootHeader = 0;
 };
 
-/// Opens a file. `path`: name for messages. Throws Error if the file is damaged, truncated, of another
-/// format, or not supported, or if the storage fails.
-void OpenNamed(Structure& structure, const std::string& path, ReadAt read, std::uint64_t bytes);
+/// Calls structure.Open(read, bytes), and replaces errors by errors for the user. `path`: name of the file in
+/// messages. Throws Error if the file is damaged, truncated, of another format, or not supported, or if the
+/// storage fails.
+void OpenStructure(Structure& structure, const std::string& path, ReadAt read, std::uint64_t bytes);
 
-/// Throws Error ("truncated: 3000 of 42064 bytes") if the file is shorter than its superblock states, and if
-/// the storage fails. Does nothing for files that are not HDF5 and for superblocks that state no size. A user
-/// block before the superblock counts as part of the file.
+/// Checks that the file at `path` is as long as its superblock states; a user block counts as part of the
+/// file. Accepts files that are not HDF5 or are damaged otherwise. Throws Error if the file is too short, or
+/// if the storage fails.
 void CheckComplete(const std::string& path);
 
 }  // namespace patchio::hdf5

@@ -10,22 +10,22 @@ namespace {
 constexpr std::size_t NodeHeadBytes = 6;  ///< signature, version, type
 constexpr std::uint32_t LargestNode = 64 * 1024;
 
-/// Returns the number of bytes that HDF5 uses for numbers up to `most`.
+/// Returns the number of bytes in which HDF5 stores a number of at most `most`.
 unsigned BytesOfNumber(std::uint64_t most)
 {
   return Log2(most | 1) / 8 + 1;
 }
 
-/// Returns the size of a reference to a child: its address, its number of records and, unless it is a leaf,
-/// the number of all records below it.
+/// Returns the size of the reference of a node on level `level` to a child: address of the child, number of
+/// its records, and, unless the child is a leaf, number of the records of the child and below.
 unsigned ChildBytes(const Tree2& tree, unsigned level)
 {
   return 8 + tree.CountBytes + tree.TotalBytes[level - 1];
 }
 
-/// Computes how many records the nodes of each level may have. The sizes of numbers in nodes depend on these
-/// limits.
-void FindLevels(Tree2& tree)
+/// Computes MostRecords, CountBytes and TotalBytes of `tree`: the greatest number of records of nodes, and
+/// the sizes of stored numbers, which depend on these limits. Throws Corrupt if nodes are too small.
+void ComputeLevels(Tree2& tree)
 {
   const unsigned fixed = NodeHeadBytes + ChecksumBytes;
   tree.MostRecords[0] = (tree.NodeBytes - fixed) / tree.RecordBytes;
@@ -46,14 +46,14 @@ void FindLevels(Tree2& tree)
 
 }  // namespace
 
-Tree1Node ReadTree1Node(FileBytes& bytes, std::uint64_t address, unsigned type, int above, unsigned k)
+Tree1Node ReadTree1Node(FileBytes& bytes, std::uint64_t address, unsigned type, int parentLevel, unsigned k)
 {
   constexpr int largestLevel = 16;  // half-full nodes of 32 reach 2^64 entries
   std::byte head[Tree1Node::HeadBytes];
   bytes.Read(address, head, sizeof(head));
   const Tree1Node node{Load<std::uint8_t>(head + 5), Load<std::uint16_t>(head + 6)};
-  // Levels decrease by one, so each path through the tree is finite.
-  const bool levelFits = above < 0 ? node.Level <= largestLevel : node.Level == above - 1;
+  // Levels decrease by one from a node to its children, so each path through the tree is finite.
+  const bool levelFits = parentLevel < 0 ? node.Level <= largestLevel : node.Level == parentLevel - 1;
   if (!Begins(head, "TREE") || Load<std::uint8_t>(head + 4) != type || !levelFits || node.Children > 2 * k) {
     throw Corrupt("a damaged B-tree");
   }
@@ -76,28 +76,29 @@ Tree2 Tree2Reader::Open(std::uint64_t address, unsigned type)
       tree.NodeBytes < NodeHeadBytes + ChecksumBytes + tree.RecordBytes) {
     throw Corrupt("a tree of another type");
   }
-  FindLevels(tree);
+  ComputeLevels(tree);
   return tree;
 }
 
-void Tree2Reader::Walk(const Tree2& tree, const UseRun& use)
+void Tree2Reader::Walk(const Tree2& tree, const RunVisitor& visit)
 {
   if (tree.Root != NoAddress) {
     this->NodesLeft = this->Source.EndAddress() / tree.NodeBytes + 1;
-    this->WalkAll(tree, tree.Root, tree.RootRecords, tree.Depth, use);
+    this->WalkAll(tree, tree.Root, tree.RootRecords, tree.Depth, visit);
   }
 }
 
-void Tree2Reader::WalkNamed(const Tree2& tree, const std::string& name, std::size_t place, const Use& use)
+void Tree2Reader::WalkNamed(
+    const Tree2& tree, const std::string& name, std::size_t hashOffset, const RecordVisitor& visit)
 {
   const std::uint32_t hash = Lookup3(reinterpret_cast<const std::byte*>(name.data()), name.size());
   const auto order = [&](const std::byte* record) {
-    const auto found = Load<std::uint32_t>(record + place);
+    const auto found = Load<std::uint32_t>(record + hashOffset);
     return found < hash ? -1 : found > hash ? 1 : 0;
   };
   if (tree.Root != NoAddress) {
     this->NodesLeft = this->Source.EndAddress() / tree.NodeBytes + 1;
-    this->WalkNode(tree, tree.Root, tree.RootRecords, tree.Depth, order, use);
+    this->WalkNode(tree, tree.Root, tree.RootRecords, tree.Depth, order, visit);
   }
 }
 
@@ -118,8 +119,8 @@ void Tree2Reader::ReadNode(const Tree2& tree, std::uint64_t address, unsigned re
   }
 }
 
-/// Returns child `number` of the current node of this level. The child's records lie between records `number`
-/// - 1 and `number` of that node.
+/// Returns child `number` of the current node of level `level`, which has `records` records. The records of
+/// the child lie between the records `number` - 1 and `number` of the current node.
 Tree2Reader::Child Tree2Reader::ChildOf(
     const Tree2& tree, unsigned records, unsigned level, unsigned number) const
 {
@@ -129,25 +130,25 @@ Tree2Reader::Child Tree2Reader::ChildOf(
 }
 
 void Tree2Reader::WalkAll(
-    const Tree2& tree, std::uint64_t address, unsigned records, unsigned level, const UseRun& use)
+    const Tree2& tree, std::uint64_t address, unsigned records, unsigned level, const RunVisitor& visit)
 {
   this->ReadNode(tree, address, records, level);
   const std::byte* const first = this->Nodes[level].data() + NodeHeadBytes;
   if (level == 0) {
-    use(first, records);
+    visit(first, records);
     return;
   }
   for (unsigned i = 0; i <= records; ++i) {
     const Child child = this->ChildOf(tree, records, level, i);
-    this->WalkAll(tree, child.Address, child.Records, level - 1, use);
+    this->WalkAll(tree, child.Address, child.Records, level - 1, visit);
     if (i < records) {
-      use(first + i * tree.RecordBytes, 1);
+      visit(first + i * tree.RecordBytes, 1);
     }
   }
 }
 
 bool Tree2Reader::WalkNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level,
-    const Order& order, const Use& use)
+    const Order& order, const RecordVisitor& visit)
 {
   this->ReadNode(tree, address, records, level);
   const std::byte* const first = this->Nodes[level].data() + NodeHeadBytes;
@@ -160,7 +161,7 @@ bool Tree2Reader::WalkNode(const Tree2& tree, std::uint64_t address, unsigned re
   for (unsigned i = begin;; ++i) {
     if (level > 0) {
       const Child child = this->ChildOf(tree, records, level, i);
-      if (this->WalkNode(tree, child.Address, child.Records, level - 1, order, use)) {
+      if (this->WalkNode(tree, child.Address, child.Records, level - 1, order, visit)) {
         return true;
       }
     }
@@ -168,7 +169,7 @@ bool Tree2Reader::WalkNode(const Tree2& tree, std::uint64_t address, unsigned re
     if (i == records || order(record) != 0) {
       return false;
     }
-    if (use(record)) {
+    if (visit(record)) {
       return true;
     }
   }
@@ -180,21 +181,22 @@ constexpr std::uint64_t LargestBlock = std::uint64_t(1) << 24;
 constexpr std::uint64_t LargestObject = 64 * 1024;
 constexpr unsigned MostRows = 64;
 
-/// Returns the size of the head of tables and blocks, without the checksum: signature, version, address of
-/// the header, offset in the heap.
+/// Returns the size of the head of tables and blocks in bytes, without the checksum: signature, version,
+/// address of the header, offset in the heap.
 std::uint64_t HeadBytes(const FractalHeap& heap)
 {
   return 4 + 1 + 8 + heap.OffsetBytes;
 }
 
-std::uint64_t BytesInRow(const FractalHeap& heap, unsigned row)
+/// Returns the size of each block in row `row` of a table, in bytes.
+std::uint64_t BlockBytesInRow(const FractalHeap& heap, unsigned row)
 {
   return row == 0 ? heap.FirstBytes : heap.FirstBytes << (row - 1);
 }
 
-void RequireOfHeap(bool holds)
+void RequireValidHeap(bool condition)
 {
-  if (!holds) {
+  if (!condition) {
     throw Corrupt("a damaged fractal heap");
   }
 }
@@ -205,7 +207,7 @@ FractalHeap FractalHeapReader::Open(std::uint64_t address)
 {
   std::byte head[146];
   this->Source.Read(address, head, 22);
-  RequireOfHeap(Begins(head, "FRHP") && head[4] == std::byte{0});
+  RequireValidHeap(Begins(head, "FRHP") && head[4] == std::byte{0});
   if (Load<std::uint16_t>(head + 7) != 0) {
     throw Unsupported("fractal heap with filters");
   }
@@ -220,14 +222,15 @@ FractalHeap FractalHeapReader::Open(std::uint64_t address)
   const unsigned offsetBits = Load<std::uint16_t>(head + 128);
   heap.Root = Load<std::uint64_t>(head + 132);
   heap.RootRows = Load<std::uint16_t>(head + 140);
-  RequireOfHeap(IsPowerOfTwo(heap.Width) && IsPowerOfTwo(heap.FirstBytes) && IsPowerOfTwo(heap.MostBytes) &&
-                heap.FirstBytes <= heap.MostBytes && heap.MostBytes <= LargestBlock && offsetBits > 0 &&
-                offsetBits <= 64 && heap.RootRows <= MostRows && heap.MostObjectBytes <= LargestObject);
+  RequireValidHeap(IsPowerOfTwo(heap.Width) && IsPowerOfTwo(heap.FirstBytes) &&
+                   IsPowerOfTwo(heap.MostBytes) && heap.FirstBytes <= heap.MostBytes &&
+                   heap.MostBytes <= LargestBlock && offsetBits > 0 && offsetBits <= 64 &&
+                   heap.RootRows <= MostRows && heap.MostObjectBytes <= LargestObject);
   heap.OffsetBytes = (offsetBits + 7) / 8;
   // The length of an object is stored in as few bytes as the smaller of the two limits needs.
   heap.LengthBytes = std::min(
       (Log2(heap.MostBytes) + 7) / 8, Log2(std::max<std::uint64_t>(heap.MostObjectBytes, 1)) / 8 + 1);
-  RequireOfHeap(heap.IdBytes >= 1 + heap.OffsetBytes + heap.LengthBytes);
+  RequireValidHeap(heap.IdBytes >= 1 + heap.OffsetBytes + heap.LengthBytes);
   return heap;
 }
 
@@ -239,30 +242,30 @@ const std::vector<std::byte>& FractalHeapReader::Read(const FractalHeap& heap, c
   }
   const std::uint64_t offset = LoadBytes(id + 1, heap.OffsetBytes);
   const std::uint64_t length = LoadBytes(id + 1 + heap.OffsetBytes, heap.LengthBytes);
-  const Block block = this->Find(heap, offset);
+  const Block block = this->FindBlock(heap, offset);
   const std::uint64_t begin = HeadBytes(heap) + (heap.HasChecksums ? ChecksumBytes : 0);
-  RequireOfHeap(length <= heap.MostObjectBytes && block.Inside >= begin && block.Inside <= block.Bytes &&
-                length <= block.Bytes - block.Inside);
+  RequireValidHeap(length <= heap.MostObjectBytes && block.Inside >= begin && block.Inside <= block.Bytes &&
+                   length <= block.Bytes - block.Inside);
   this->CheckBlock(heap, block);
   this->Object.resize(length);
   this->Source.Read(block.Address + block.Inside, this->Object.data(), length);
   return this->Object;
 }
 
-FractalHeapReader::Block FractalHeapReader::Find(const FractalHeap& heap, std::uint64_t offset)
+FractalHeapReader::Block FractalHeapReader::FindBlock(const FractalHeap& heap, std::uint64_t offset)
 {
   if (heap.RootRows == 0) {
     return {heap.Root, heap.FirstBytes, offset};
   }
-  const unsigned blockRows =
-      Log2(heap.MostBytes) - Log2(heap.FirstBytes) + 2;  // whose blocks contain objects
+  // The blocks in the first rows contain objects, and the blocks in the other rows are tables.
+  const unsigned blockRows = Log2(heap.MostBytes) - Log2(heap.FirstBytes) + 2;
   const std::uint64_t firstRow = heap.FirstBytes * heap.Width;
   std::uint64_t table = heap.Root;
   for (unsigned rows = heap.RootRows;;) {
     const unsigned row = offset < firstRow ? 0 : Log2(offset) - Log2(firstRow) + 1;
-    RequireOfHeap(row < rows);  // so tables within tables have fewer and fewer rows
+    RequireValidHeap(row < rows);  // a table inside a table has fewer rows, so the loop ends
     this->CheckTable(heap, table, rows);
-    const std::uint64_t bytes = BytesInRow(heap, row);
+    const std::uint64_t bytes = BlockBytesInRow(heap, row);
     const std::uint64_t inRow = offset - (row == 0 ? 0 : firstRow << (row - 1));
     std::byte child[8];
     this->Source.Read(table + HeadBytes(heap) + 8 * (row * heap.Width + inRow / bytes), child, sizeof(child));
@@ -272,40 +275,43 @@ FractalHeapReader::Block FractalHeapReader::Find(const FractalHeap& heap, std::u
     }
     table = block.Address;
     offset = block.Inside;
-    RequireOfHeap(bytes >= firstRow);
+    RequireValidHeap(bytes >= firstRow);
     rows = Log2(bytes) - Log2(firstRow) + 1;
   }
 }
 
+/// Compares the checksum of a table of blocks unless the table was checked before. Throws Corrupt.
 void FractalHeapReader::CheckTable(const FractalHeap& heap, std::uint64_t address, unsigned rows)
 {
-  if (this->Checked.count(address) > 0) {
+  if (this->CheckedBlocks.count(address) > 0) {
     return;
   }
   const std::uint64_t bytes = HeadBytes(heap) + 8 * rows * heap.Width + ChecksumBytes;
-  RequireOfHeap(bytes <= LargestBlock);
+  RequireValidHeap(bytes <= LargestBlock);
   this->Bytes.resize(bytes);
   this->Source.ReadChecked(address, this->Bytes.data(), bytes);
-  RequireOfHeap(Begins(this->Bytes.data(), "FHIB"));
-  this->Checked.insert(address);
+  RequireValidHeap(Begins(this->Bytes.data(), "FHIB"));
+  this->CheckedBlocks.insert(address);
 }
 
+/// Compares the checksum of a block unless the block was checked before or has no checksum. Throws Corrupt.
 void FractalHeapReader::CheckBlock(const FractalHeap& heap, const Block& block)
 {
-  if (this->Checked.count(block.Address) > 0) {
+  if (this->CheckedBlocks.count(block.Address) > 0) {
     return;
   }
   this->Bytes.resize(block.Bytes);
   this->Source.Read(block.Address, this->Bytes.data(), block.Bytes);
-  RequireOfHeap(Begins(this->Bytes.data(), "FHDB"));
+  RequireValidHeap(Begins(this->Bytes.data(), "FHDB"));
   if (heap.HasChecksums && this->Source.ComparesChecksums()) {
-    // The checksum lies before the objects and is computed with zeros in its place.
-    std::byte* const place = this->Bytes.data() + HeadBytes(heap);
-    const auto checksum = Load<std::uint32_t>(place);
-    std::fill_n(place, ChecksumBytes, std::byte{0});
-    RequireOfHeap(Lookup3(this->Bytes.data(), block.Bytes) == checksum);
+    // The checksum lies before the objects. HDF5 computes the checksum of a block with zeros instead of the
+    // checksum.
+    std::byte* const stored = this->Bytes.data() + HeadBytes(heap);
+    const auto checksum = Load<std::uint32_t>(stored);
+    std::fill_n(stored, ChecksumBytes, std::byte{0});
+    RequireValidHeap(Lookup3(this->Bytes.data(), block.Bytes) == checksum);
   }
-  this->Checked.insert(block.Address);
+  this->CheckedBlocks.insert(block.Address);
 }
 
 }  // namespace patchio::hdf5

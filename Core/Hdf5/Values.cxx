@@ -1,4 +1,4 @@
-// The methods of File that read values: entire small data sets, and attributes.
+// The methods of File that read values of data sets and attributes.
 #include "Base/Bytes.h"
 #include "Hdf5/File.h"
 #include "Hdf5/LibraryFile.h"
@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::int64_t LargestCount = std::int64_t(1) << 28;
 
-/// Returns the value of type To that is nearest to `value`, or 0 for NaN.
+/// Returns the value of type To that is nearest to `value`. Returns 0 if To is an integer type and `value` is
+/// NaN.
 template <typename To, typename From>
 To Nearest(From value)
 {
@@ -41,8 +42,8 @@ To Nearest(From value)
   }
 }
 
-/// Converts numbers in this machine's byte order. The numbers are `step` bytes apart, the results `toStep`
-/// bytes.
+/// Converts `count` numbers of type From, in the byte order of this machine, to type To. The numbers are
+/// `step` bytes apart, and the results are `toStep` bytes apart.
 template <typename From, typename To>
 void ConvertFrom(
     const std::byte* from, std::size_t step, std::size_t count, std::byte* to, std::size_t toStep)
@@ -55,6 +56,7 @@ void ConvertFrom(
   }
 }
 
+/// Converts numbers of type `type` to type To, see ConvertFrom().
 template <typename To>
 void Convert(ElementType type, const std::byte* from, std::size_t step, std::size_t count, void* into,
     std::size_t toStep = sizeof(To))
@@ -64,7 +66,8 @@ void Convert(ElementType type, const std::byte* from, std::size_t step, std::siz
   });
 }
 
-void BringToHostOrder(bool isBigEndian, ElementType type, std::vector<std::byte>& values)
+/// Converts numbers to the byte order of this machine. `isBigEndian`: byte order of `values`.
+void ToHostOrder(bool isBigEndian, ElementType type, std::vector<std::byte>& values)
 {
   if (isBigEndian == HostIsLittleEndian()) {
     SwapByteOrder(values.data(), values.size() / SizeOf(type), SizeOf(type));
@@ -73,7 +76,8 @@ void BringToHostOrder(bool isBigEndian, ElementType type, std::vector<std::byte>
 
 }  // namespace
 
-/// Checks the number of values to read before memory is allocated.
+/// Returns the number of values of `info`, to be called before memory is allocated. Throws Error if
+/// `expectedCount` is not -1 and differs from this number, or if the number is too large.
 std::uint64_t File::CheckedCount(
     const std::string& dataset, const Dataset& info, std::int64_t expectedCount) const
 {
@@ -88,14 +92,15 @@ std::uint64_t File::CheckedCount(
   return info.Values;
 }
 
-/// Checks that the values exist, and that they take no more memory than the file can justify.
+/// Throws Error unless the values with the indices `first` to `first` + `count` - 1 exist and take no more
+/// memory than the size of the file justifies.
 void File::CheckRange(
     const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
 {
-  // Values that were never written take memory without bytes in the file. Deflate expands bytes by a factor
-  // of up to 1000.
-  constexpr std::uint64_t always = 16 << 20, mostOfByte = 1024;
-  const std::uint64_t most = always + mostOfByte * this->Bytes, each = info.ElementBytes;
+  // Values that were never written take memory without bytes in the file. Deflate expands a byte to up to
+  // 1000 bytes.
+  constexpr std::uint64_t always = 16 << 20, expansion = 1024;
+  const std::uint64_t most = always + expansion * this->Bytes, each = info.ElementBytes;
   if (count > most / each) {
     throw FileError(this->PathName, fmt::format("at most {} bytes in '{}'", most, dataset),
         fmt::format("{} values of {} bytes", count, each), "The file is damaged");
@@ -106,8 +111,9 @@ void File::CheckRange(
   }
 }
 
-/// Returns elements as stored, except that numbers in chunks are converted to this machine's byte order.
-std::vector<std::byte> File::Stored(
+/// Returns the bytes of the elements with the indices `first` to `first` + `count` - 1. Numbers in chunks
+/// have the byte order of this machine; other elements are returned as stored.
+std::vector<std::byte> File::ReadElements(
     const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
 {
   CheckReadable(info, dataset, this->PathName);
@@ -117,7 +123,7 @@ std::vector<std::byte> File::Stored(
     return values;
   }
   if (info.Layout == StorageLayout::Contiguous) {
-    this->Guarded(dataset, [&] {
+    this->WithErrorName(dataset, [&] {
       this->Reader->ReadStored(info.Offset + first * info.ElementBytes, values.data(), values.size());
     });
     return values;
@@ -130,13 +136,14 @@ std::vector<std::byte> File::Stored(
   return values;
 }
 
+/// Reads the elements with the indices `first` to `first` + `count` - 1 of a chunked data set into `into`.
 void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std::uint64_t first,
     std::uint64_t count, std::byte* into) const
 {
-  // Elements that are not numbers are treated as rows of bytes.
+  // An element that is not a number is treated as a row of bytes.
   const Dataset& info = found.Info;
-  const std::optional<ElementType> type = TypeOfValues(info);
-  ChunkedArray array = ArrayOf(info, type.value_or(ElementType::UInt8), 0);
+  const std::optional<ElementType> type = ElementTypeOf(info);
+  ChunkedArray array = MakeChunkedArray(info, type.value_or(ElementType::UInt8), 0);
   const std::uint64_t parts = type ? 1 : info.ElementBytes;
   array.First = first * parts;
   array.Count = count * parts;
@@ -150,10 +157,10 @@ void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std
     array.Dims[array.Rank] = array.ChunkDims[array.Rank] = parts;
     ++array.Rank;
   }
-  this->Guarded(dataset, [&] { CheckChunkedArray(array); });
+  this->WithErrorName(dataset, [&] { CheckChunkedArray(array); });
   ArrayShape shape;
   shape.Interior = {static_cast<std::int64_t>(array.Count), 1, 1};
-  const Window window(shape);
+  const ArrayMapping mapping(shape);
   const std::uint64_t chunkBytes = PlainChunkBytes(info);
   ChunkDecoder decoder;
   std::vector<std::byte> stored;
@@ -165,9 +172,9 @@ void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std
       this->Reader->ReadStored(chunk.Offset, stored.data(), stored.size());
       const std::byte* const values = chunk.Bytes == 0
                                           ? nullptr
-                                          : decoder.Undo(info.Filters, chunk.SkippedFilters,
+                                          : decoder.Decode(info.Filters, chunk.SkippedFilters,
                                                 info.ElementBytes, stored.data(), stored.size(), chunkBytes);
-      PlaceChunk(window, array, chunk, values, 0, into);
+      PlaceChunk(mapping, array, chunk, values, 0, into);
     } catch (const std::bad_alloc&) {
       throw FileError(this->PathName, fmt::format("memory for a chunk of '{}'", dataset), "too little", "");
     } catch (const Error& error) {
@@ -177,12 +184,14 @@ void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std
   }
 }
 
+/// Reads the values with the indices `first` to `first` + `count` - 1, converted to T. `info`: description of
+/// the data set.
 template <typename T>
-std::vector<T> File::Values(
+std::vector<T> File::ReadValues(
     const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
 {
   if (info.Layout == StorageLayout::Virtual) {
-    return this->Gather<T>(dataset, info, first, count);
+    return this->ReadVirtual<T>(dataset, info, first, count);
   }
   CheckReadable(info, dataset, this->PathName);
   if (info.Class != TypeClass::Integer && info.Class != TypeClass::Float) {
@@ -191,48 +200,49 @@ std::vector<T> File::Values(
   }
   std::vector<T> result;
   if (info.Layout == StorageLayout::Library) {
-    constexpr ElementType wanted = std::is_same_v<T, double> ? ElementType::Float64
-                                   : sizeof(T) == 8          ? ElementType::Int64
-                                                             : ElementType::Int32;
+    constexpr ElementType requested = std::is_same_v<T, double> ? ElementType::Float64
+                                      : sizeof(T) == 8          ? ElementType::Int64
+                                                                : ElementType::Int32;
     if (!this->Library) {
       this->Library = std::make_unique<LibraryFile>(this->PathName);
     }
     this->CheckRange(dataset, info, first, count);
     result.resize(count);
     if (count > 0) {
-      this->Library->Read("/" + WithoutLeadingSlashes(dataset), first, count, wanted, result.data());
+      this->Library->Read("/" + WithoutLeadingSlashes(dataset), first, count, requested, result.data());
     }
     return result;
   }
-  const ElementType type = TypeOfValues(info).value_or(ElementType::UInt8);  // plain values have a type
-  std::vector<std::byte> stored = this->Stored(dataset, info, first, count);
+  // Plain numbers have an ElementType.
+  const ElementType type = ElementTypeOf(info).value_or(ElementType::UInt8);
+  std::vector<std::byte> stored = this->ReadElements(dataset, info, first, count);
   if (info.Layout == StorageLayout::Contiguous) {
-    BringToHostOrder(info.BigEndian, type, stored);
+    ToHostOrder(info.BigEndian, type, stored);
   }
   result.resize(count);
   Convert<T>(type, stored.data(), SizeOf(type), count, result.data());
   return result;
 }
 
-/// Reads values of a virtual data set.
+/// Reads the values with the indices `first` to `first` + `count` - 1 of a virtual data set.
 template <typename T>
-std::vector<T> File::Gather(
+std::vector<T> File::ReadVirtual(
     const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
 {
   this->CheckRange(dataset, info, first, count);
   std::vector<T> values;
-  for (const VirtualPart& part : this->SourcesOf(dataset, info).Parts) {
+  for (const MappedRun& part : this->SourcesOf(dataset, info).Runs) {
     const std::uint64_t begin = std::max(first, part.First);
     const std::uint64_t end = std::min(first + count, part.First + part.Count);
     if (begin < end && part.Path.empty()) {
       T fill{};
       const auto* const stored = reinterpret_cast<const std::byte*>(&info.Fill);
-      Convert<T>(TypeOfValues(info).value_or(ElementType::UInt8), stored, 0, 1, &fill);
+      Convert<T>(ElementTypeOf(info).value_or(ElementType::UInt8), stored, 0, 1, &fill);
       values.insert(values.end(), end - begin, fill);
     } else if (begin < end) {
       const std::vector<T> some =
-          this->NearFile(part.Path, dataset)
-              .Range<T>(part.Dataset, part.FirstThere + (begin - part.First), end - begin);
+          this->SourceFile(part.Path, dataset)
+              .Range<T>(part.Dataset, part.SourceFirst + (begin - part.First), end - begin);
       values.insert(values.end(), some.begin(), some.end());
     }
   }
@@ -242,7 +252,7 @@ std::vector<T> File::Gather(
 template <typename T>
 std::vector<T> File::Range(const std::string& dataset, std::uint64_t first, std::uint64_t count) const
 {
-  return this->Values<T>(dataset, this->Describe(dataset), first, count);
+  return this->ReadValues<T>(dataset, this->Describe(dataset), first, count);
 }
 
 template std::vector<double> File::Range(const std::string&, std::uint64_t, std::uint64_t) const;
@@ -252,13 +262,13 @@ template std::vector<std::int64_t> File::Range(const std::string&, std::uint64_t
 std::vector<double> File::Doubles(const std::string& dataset, std::int64_t expectedCount) const
 {
   const Dataset info = this->Describe(dataset);
-  return this->Values<double>(dataset, info, 0, this->CheckedCount(dataset, info, expectedCount));
+  return this->ReadValues<double>(dataset, info, 0, this->CheckedCount(dataset, info, expectedCount));
 }
 
 std::vector<int> File::Ints(const std::string& dataset, std::int64_t expectedCount) const
 {
   const Dataset info = this->Describe(dataset);
-  return this->Values<int>(dataset, info, 0, this->CheckedCount(dataset, info, expectedCount));
+  return this->ReadValues<int>(dataset, info, 0, this->CheckedCount(dataset, info, expectedCount));
 }
 
 std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t expectedCount) const
@@ -271,7 +281,7 @@ std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t 
     throw FileError(this->PathName, fmt::format("strings of fixed length in '{}'", dataset), "another type",
         DamagedOrForeign);
   }
-  const std::vector<std::byte> text = this->Stored(dataset, info, 0, count);
+  const std::vector<std::byte> text = this->ReadElements(dataset, info, 0, count);
   std::vector<std::string> result;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto* const begin = reinterpret_cast<const char*>(text.data()) + i * width;
@@ -282,23 +292,25 @@ std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t 
 
 namespace {
 
-/// Converts one member of all records. stored: the records of the file; offset: position of the member in a
-/// stored record.
-void TakeMember(const Datatype& number, const RecordMember& wanted, std::size_t storedStep,
-    std::size_t storedEach, std::size_t count, std::vector<std::byte>& stored, std::size_t offset,
+/// Converts one member of `count` records. `number`: stored type of the member's numbers; `member`: the
+/// requested member; `storedStep` and `storedNumberBytes`: size of a stored record and of a stored number in
+/// bytes; `stored`: the stored records; `offset`: offset of the member in a stored record; `records`: the
+/// result, records of `recordBytes` bytes.
+void ConvertMember(const Datatype& number, const RecordMember& member, std::size_t storedStep,
+    std::size_t storedNumberBytes, std::size_t count, std::vector<std::byte>& stored, std::size_t offset,
     std::size_t recordBytes, std::byte* records)
 {
-  const ElementType type = *TypeOfNumber(number);
-  const std::size_t wantedEach = SizeOf(wanted.Type);
-  for (int part = 0; part < wanted.Count; ++part) {
-    std::byte* const from = stored.data() + offset + static_cast<std::size_t>(part) * storedEach;
-    std::byte* const to = records + wanted.Offset + static_cast<std::size_t>(part) * wantedEach;
+  const ElementType type = *ElementTypeOf(number);
+  const std::size_t resultNumberBytes = SizeOf(member.Type);
+  for (int part = 0; part < member.Count; ++part) {
+    std::byte* const from = stored.data() + offset + static_cast<std::size_t>(part) * storedNumberBytes;
+    std::byte* const to = records + member.Offset + static_cast<std::size_t>(part) * resultNumberBytes;
     if (number.BigEndian == HostIsLittleEndian()) {
       for (std::size_t i = 0; i < count; ++i) {
-        std::reverse(from + i * storedStep, from + i * storedStep + storedEach);
+        std::reverse(from + i * storedStep, from + i * storedStep + storedNumberBytes);
       }
     }
-    switch (wanted.Type) {
+    switch (member.Type) {
       case ElementType::Int8:
         Convert<std::int8_t>(type, from, storedStep, count, to, recordBytes);
         break;
@@ -323,26 +335,26 @@ void File::Records(const std::string& dataset, std::uint64_t expectedCount,
         this->PathName, fmt::format("records in '{}'", dataset), "plain values", DamagedOrForeign);
   }
   const Datatype type =
-      this->Guarded(dataset, [&] { return this->Reader->TypeOf(this->AddressOf(dataset)); });
-  std::vector<std::byte> stored = this->Stored(dataset, info, 0, count);
-  for (const RecordMember& wanted : members) {
+      this->WithErrorName(dataset, [&] { return this->Reader->DatatypeOf(this->AddressOf(dataset)); });
+  std::vector<std::byte> stored = this->ReadElements(dataset, info, 0, count);
+  for (const RecordMember& requested : members) {
     const auto member = std::find_if(type.Members.begin(), type.Members.end(),
-        [&](const TypeMember& other) { return other.Name == wanted.Name; });
+        [&](const TypeMember& other) { return other.Name == requested.Name; });
     if (member == type.Members.end()) {
-      throw FileError(this->PathName, fmt::format("a member '{}' in '{}'", wanted.Name, dataset), "none",
+      throw FileError(this->PathName, fmt::format("a member '{}' in '{}'", requested.Name, dataset), "none",
           DamagedOrForeign);
     }
     const bool isArray = member->Type.Class == TypeClass::Array;
     const Datatype& number = isArray ? member->Type.Members[0].Type : member->Type;
-    if (!TypeOfNumber(number) || !number.IsPlain ||
-        member->Type.Bytes != number.Bytes * static_cast<std::uint32_t>(wanted.Count)) {
+    if (!ElementTypeOf(number) || !number.IsPlain ||
+        member->Type.Bytes != number.Bytes * static_cast<std::uint32_t>(requested.Count)) {
       throw FileError(this->PathName,
-          fmt::format("{} numbers as the member '{}' of '{}'", wanted.Count, wanted.Name, dataset),
+          fmt::format("{} numbers as the member '{}' of '{}'", requested.Count, requested.Name, dataset),
           "another type", DamagedOrForeign);
     }
     if (count > 0) {
-      TakeMember(number, wanted, info.ElementBytes, number.Bytes, count, stored, member->Offset, recordBytes,
-          static_cast<std::byte*>(records));
+      ConvertMember(number, requested, info.ElementBytes, number.Bytes, count, stored, member->Offset,
+          recordBytes, static_cast<std::byte*>(records));
     }
   }
 }
@@ -350,19 +362,19 @@ void File::Records(const std::string& dataset, std::uint64_t expectedCount,
 std::string File::Text(const std::string& object, const std::string& attribute) const
 {
   constexpr std::size_t longest = 4096;
-  return this->Guarded(object, [&]() -> std::string {
+  return this->WithErrorName(object, [&]() -> std::string {
     const auto address = this->Lookup(object);
     const auto found = address ? this->Reader->FindAttribute(*address, attribute) : std::nullopt;
     if (!found || found->Values != 1) {
       return {};
     }
     std::string text;
-    if (found->Type.Class == TypeClass::List && found->Type.IsText && found->Bytes.size() >= 16) {
+    if (found->Type.Class == TypeClass::VariableLength && found->Type.IsText && found->Bytes.size() >= 16) {
       text = this->Reader->TextOf(found->Bytes.data(), longest);
     } else if (found->Type.Class == TypeClass::Text && found->Bytes.size() <= longest) {
       text.assign(reinterpret_cast<const char*>(found->Bytes.data()), found->Bytes.size());
     }
-    text.resize(strnlen(text.data(), text.size()));  // some codes end texts with a 0, others do not
+    text.resize(strnlen(text.data(), text.size()));  // some programs store a 0 at the end of a text
     return text;
   });
 }
@@ -370,17 +382,17 @@ std::string File::Text(const std::string& object, const std::string& attribute) 
 std::vector<double> File::Numbers(const std::string& object, const std::string& attribute) const
 {
   constexpr std::uint64_t most = 4096;
-  return this->Guarded(object, [&]() -> std::vector<double> {
+  return this->WithErrorName(object, [&]() -> std::vector<double> {
     const auto address = this->Lookup(object);
     auto found = address ? this->Reader->FindAttribute(*address, attribute) : std::nullopt;
     if (!found || found->Values > most || !found->Type.IsPlain) {
       return {};
     }
-    const std::optional<ElementType> type = TypeOfNumber(found->Type);
+    const std::optional<ElementType> type = ElementTypeOf(found->Type);
     if (!type) {
       return {};
     }
-    BringToHostOrder(found->Type.BigEndian, *type, found->Bytes);
+    ToHostOrder(found->Type.BigEndian, *type, found->Bytes);
     std::vector<double> values(found->Values);
     Convert<double>(*type, found->Bytes.data(), SizeOf(*type), values.size(), values.data());
     return values;

@@ -12,82 +12,84 @@ constexpr unsigned MostAxes = 32;
   throw Unsupported("virtual data set of parts that are not blocks");
 }
 
-std::uint64_t TakeRank(Cursor& cursor)
+std::uint64_t ParseRank(Cursor& cursor)
 {
-  const auto rank = cursor.Take<std::uint32_t>();
+  const auto rank = cursor.Read<std::uint32_t>();
   Require(rank >= 1 && rank <= MostAxes, "a selection with an impossible number of axes");
   return rank;
 }
 
-/// Parses a regular hyperslab: for each axis begin, stride, number of blocks and their length.
-Selection TakeRegular(Cursor& cursor, std::uint64_t rank, std::size_t numberBytes)
+/// Parses a regular hyperslab: begin, stride, number of blocks, and length of a block for each axis.
+/// `numberBytes`: size of a stored number. Throws Unsupported unless the blocks form one block.
+Selection ParseRegular(Cursor& cursor, std::uint64_t rank, std::size_t numberBytes)
 {
   Selection selection{false, {}, {}};
   for (std::uint64_t axis = 0; axis < rank; ++axis) {
-    selection.Begin.push_back(cursor.TakeBytes(numberBytes));
-    const std::uint64_t stride = cursor.TakeBytes(numberBytes), blocks = cursor.TakeBytes(numberBytes);
-    const std::uint64_t length = cursor.TakeBytes(numberBytes);
+    selection.Begin.push_back(cursor.ReadNumber(numberBytes));
+    const std::uint64_t stride = cursor.ReadNumber(numberBytes), blocks = cursor.ReadNumber(numberBytes);
+    const std::uint64_t length = cursor.ReadNumber(numberBytes);
     if (blocks == NoAddress || length == NoAddress) {
       throw Unsupported("virtual data set of unlimited size");
     }
     if (blocks != 1 && stride != length) {
       FailSelection();
     }
-    selection.Count.push_back(Product(blocks, length));
+    selection.Count.push_back(CheckedProduct(blocks, length));
   }
   return selection;
 }
 
-/// Parses a list of blocks, each given by its first and its last indices. Only a single block is supported.
-Selection TakeOneBlock(Cursor& cursor, std::uint64_t rank, std::size_t numberBytes)
+/// Parses a list of blocks: number of blocks, and first and last indices of each block. `numberBytes`: size
+/// of a stored number. Throws Unsupported unless the list has exactly one block.
+Selection ParseOneBlock(Cursor& cursor, std::uint64_t rank, std::size_t numberBytes)
 {
-  if (cursor.TakeBytes(numberBytes) != 1) {
+  if (cursor.ReadNumber(numberBytes) != 1) {
     FailSelection();
   }
   Selection selection{false, {}, {}};
   for (std::uint64_t axis = 0; axis < rank; ++axis) {
-    selection.Begin.push_back(cursor.TakeBytes(numberBytes));
+    selection.Begin.push_back(cursor.ReadNumber(numberBytes));
   }
   for (std::uint64_t axis = 0; axis < rank; ++axis) {
-    const std::uint64_t last = cursor.TakeBytes(numberBytes);
+    const std::uint64_t last = cursor.ReadNumber(numberBytes);
     Require(last >= selection.Begin[axis], "a selection without values");
     selection.Count.push_back(last - selection.Begin[axis] + 1);
   }
   return selection;
 }
 
-Selection TakeHyperslab(Cursor& cursor)
+Selection ParseHyperslab(Cursor& cursor)
 {
   constexpr unsigned regular = 1;
-  const auto version = cursor.Take<std::uint32_t>();
+  const auto version = cursor.Read<std::uint32_t>();
   std::size_t numberBytes = version == 1 ? 4 : 8;
   bool isRegular = false;
   if (version == 1) {
     cursor.Skip(8);  // reserved, and the size of the rest
   } else if (version == 2 || version == 3) {
-    isRegular = (cursor.Take<std::uint8_t>() & regular) != 0;
+    isRegular = (cursor.Read<std::uint8_t>() & regular) != 0;
     if (version == 2) {
       cursor.Skip(4);  // size of the rest
     } else {
-      numberBytes = cursor.Take<std::uint8_t>();
+      numberBytes = cursor.Read<std::uint8_t>();
       Require(numberBytes == 2 || numberBytes == 4 || numberBytes == 8,
           "a selection with numbers of a wrong size");
     }
   } else {
     throw Unsupported("selection of an unknown version");
   }
-  const std::uint64_t rank = TakeRank(cursor);
-  return isRegular ? TakeRegular(cursor, rank, numberBytes) : TakeOneBlock(cursor, rank, numberBytes);
+  const std::uint64_t rank = ParseRank(cursor);
+  return isRegular ? ParseRegular(cursor, rank, numberBytes) : ParseOneBlock(cursor, rank, numberBytes);
 }
 
-Selection TakeSelection(Cursor& cursor)
+Selection ParseSelection(Cursor& cursor)
 {
   constexpr unsigned hyperslab = 2, all = 3;
-  const auto kind = cursor.Take<std::uint32_t>();
-  if (kind == hyperslab) {
-    return TakeHyperslab(cursor);
+  const auto type = cursor.Read<std::uint32_t>();
+  if (type == hyperslab) {
+    return ParseHyperslab(cursor);
   }
-  if (kind != all) {
+  if (type != all) {
     FailSelection();
   }
   cursor.Skip(12);  // version, reserved
@@ -101,27 +103,27 @@ std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes)
   constexpr unsigned sharedFile = 1, sharedName = 2, sameFile = 4;  // flags from version 1 on
   constexpr std::size_t leastBytes = 16;
   Cursor cursor(bytes.data(), bytes.size());
-  const unsigned version = cursor.Take<std::uint8_t>();
-  const auto count = cursor.Take<std::uint64_t>();
+  const unsigned version = cursor.Read<std::uint8_t>();
+  const auto count = cursor.Read<std::uint64_t>();
   if (version > 1) {
     throw Unsupported("virtual data set of an unknown version");
   }
   Require(count <= bytes.size() / leastBytes, "more mappings than there are bytes");
   std::vector<VirtualMapping> mappings;
   const auto before = [&]() -> const VirtualMapping& {
-    const auto number = cursor.Take<std::uint64_t>();
+    const auto number = cursor.Read<std::uint64_t>();
     Require(number < mappings.size(), "a mapping that refers to a missing mapping");
     return mappings[number];
   };
   for (std::uint64_t i = 0; i < count; ++i) {
     VirtualMapping mapping;
-    const unsigned flags = version == 0 ? 0 : cursor.Take<std::uint8_t>();
+    const unsigned flags = version == 0 ? 0 : cursor.Read<std::uint8_t>();
     mapping.File = (flags & sameFile) != 0     ? "."
                    : (flags & sharedFile) != 0 ? before().File
-                                               : cursor.TakeText(1);
-    mapping.Dataset = (flags & sharedName) != 0 ? before().Dataset : cursor.TakeText(1);
-    mapping.There = TakeSelection(cursor);
-    mapping.Here = TakeSelection(cursor);
+                                               : cursor.ReadText(1);
+    mapping.Dataset = (flags & sharedName) != 0 ? before().Dataset : cursor.ReadText(1);
+    mapping.Source = ParseSelection(cursor);
+    mapping.Virtual = ParseSelection(cursor);
     if (mapping.File.find('%') != std::string::npos || mapping.Dataset.find('%') != std::string::npos) {
       throw Unsupported("virtual data set with a printf-style name");
     }
@@ -146,8 +148,8 @@ std::optional<ValueRun> RunOf(const Selection& selection, const Dataset& dataset
       return std::nullopt;
     }
     isOneRow = isOneRow && count == 1;
-    run.First = Product(run.First, dims[axis]) + begin;
-    run.Count = Product(run.Count, count);
+    run.First = CheckedProduct(run.First, dims[axis]) + begin;
+    run.Count = CheckedProduct(run.Count, count);
   }
   return run;
 }

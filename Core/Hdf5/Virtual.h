@@ -1,4 +1,5 @@
-// Virtual data sets: section III.F of the specification, "Global Heap Block for Virtual Datasets".
+// The mappings of virtual data sets, see section III.F of the specification, "Global Heap Block for Virtual
+// Datasets".
 #pragma once
 
 #include "Hdf5/Dataset.h"
@@ -11,33 +12,38 @@
 
 namespace patchio::hdf5 {
 
-/// A part of an array: the entire array, or a block.
+/// Selected values of an array: the entire array, or a block.
 struct Selection
 {
   bool IsAll = true;
-  std::vector<std::uint64_t> Begin, Count;  ///< per axis, slowest first
+  /// First index and number of indices of the block along each axis, slowest first.
+  std::vector<std::uint64_t> Begin, Count;
 };
 
-/// A mapping of values of another data set to values of a virtual data set.
+/// A mapping of values of a source data set to values of a virtual data set.
 struct VirtualMapping
 {
-  std::string File;     ///< relative to the folder of the virtual data set's file; ".": the same file
-  std::string Dataset;  ///< name of the data set in that file
-  Selection There, Here;
+  /// File of the source, relative to the folder of the virtual data set's file. ".": the same file.
+  std::string File;
+  std::string Dataset;  ///< name of the source in its file
+  Selection Source;     ///< values of the source
+  Selection Virtual;    ///< values of the virtual data set
 };
 
-/// Parses the mappings from their object in a global heap. Throws Corrupt. Throws Unsupported for selections
-/// that are not blocks, and for names that contain numbers (printf-style).
+/// Parses the mappings of a virtual data set. `bytes`: the object of a global heap that contains the
+/// mappings. Throws Corrupt for damaged mappings, and Unsupported for selections that are not blocks and for
+/// printf-style names.
 std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes);
 
-/// Consecutive values of an array whose last axis varies fastest.
+/// A run of consecutive values of an array whose last axis varies fastest.
 struct ValueRun
 {
-  std::uint64_t First = 0, Count = 0;
+  std::uint64_t First = 0;  ///< index of the first value
+  std::uint64_t Count = 0;
 };
 
-/// Returns the values of a selection as one run, or nothing if they are not consecutive. Throws Corrupt if
-/// the selection does not fit the array.
+/// Returns the values of a selection of `dataset` as one run, or nothing if the values are not consecutive.
+/// Throws Corrupt if the selection does not fit the data set.
 std::optional<ValueRun> RunOf(const Selection& selection, const Dataset& dataset);
 
 }  // namespace patchio::hdf5

@@ -11,7 +11,7 @@
 namespace patchio {
 namespace {
 
-/// The least and the greatest value so far. NaN changes neither.
+/// The least and the greatest of the added values, except NaN.
 template <typename Value>
 struct Extremes
 {
@@ -25,8 +25,8 @@ struct Extremes
   }
 };
 
-/// Compares values in groups of `Width` with `least` and `greatest`, which have `Width` entries each. Returns
-/// the number of values in complete groups.
+/// Updates the extremes `least` and `greatest`, `Width` entries each, with the values in groups of `Width`.
+/// Returns the number of values in complete groups.
 template <typename Value, std::size_t Width>
 std::size_t AddGroups(const Value* values, std::size_t count, Value* least, Value* greatest)
 {
@@ -43,7 +43,7 @@ std::size_t AddGroups(const Value* values, std::size_t count, Value* least, Valu
 
 #ifdef PATCHIO_X86
 
-// The order of the operands matters: if the first operand is NaN, the result is the second one.
+// The order of the operands matters: if the first operand is NaN, the result is the second operand.
 
 __attribute__((target("avx2"))) std::size_t AddVectors(
     const double* values, std::size_t count, double* least, double* greatest)
@@ -87,7 +87,7 @@ __attribute__((target("avx2"))) std::size_t AddVectors(
 
 #endif
 
-/// Finds the extremes of many values with vectors of 64 bytes.
+/// Determines the extremes of many values, in vectors of 64 bytes.
 template <typename Value>
 class WideExtremes
 {
@@ -100,13 +100,13 @@ public:
 
   void Add(const Value* values, std::size_t count)
   {
-    std::size_t i = this->AddWhole(values, count);
+    std::size_t i = this->AddCompleteVectors(values, count);
     for (; i < count; ++i) {
       this->Rest.Add(values[i]);
     }
   }
 
-  Extremes<Value> All() const
+  Extremes<Value> Combined() const
   {
     return {std::min(this->Rest.Least, *std::min_element(this->Least, this->Least + Width)),
         std::max(this->Rest.Greatest, *std::max_element(this->Greatest, this->Greatest + Width))};
@@ -115,7 +115,7 @@ public:
 private:
   static constexpr std::size_t Width = 64 / sizeof(Value);
 
-  std::size_t AddWhole(const Value* values, std::size_t count)
+  std::size_t AddCompleteVectors(const Value* values, std::size_t count)
   {
 #ifdef PATCHIO_X86
     if constexpr (std::is_floating_point_v<Value>) {
@@ -128,10 +128,10 @@ private:
   }
 
   Value Least[Width], Greatest[Width];
-  Extremes<Value> Rest;  ///< of values that do not fill a vector
+  Extremes<Value> Rest;  ///< extremes of the values that do not fill a vector
 };
 
-/// Finds the extremes of each component of tuples, and of the squares of their lengths.
+/// The extremes of each component of an array, and the extremes of the squared lengths of its tuples.
 template <typename Value>
 struct TupleExtremes
 {
@@ -151,8 +151,8 @@ struct TupleExtremes
   }
 };
 
-/// Returns the double that equals `value`, or else the next one towards `outwards`, an infinity: doubles
-/// cannot represent all 64-bit integers.
+/// Returns the double that equals `value`, or, because doubles cannot represent all 64-bit integers, the next
+/// double towards `outwards`, an infinity.
 template <typename Value>
 double BoundOf(Value value, double outwards)
 {
@@ -166,13 +166,13 @@ double BoundOf(Value value, double outwards)
   return bound;
 }
 
-/// Returns the range of the values, or None() if no value was a number.
+/// Returns the range of the values, or EmptyRange() if no value was a number.
 template <typename Value>
 ValueRange RangeOf(const Extremes<Value>& extremes)
 {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return extremes.Least > extremes.Greatest
-             ? ValueRange::None()
+             ? ValueRange::EmptyRange()
              : ValueRange{BoundOf(extremes.Least, -infinity), BoundOf(extremes.Greatest, infinity)};
 }
 
@@ -183,7 +183,8 @@ bool IsFiniteOrNone(const ValueRange& range)
 
 }  // namespace
 
-/// The rows of a part of an array. Complete rows and planes are contiguous and form a single row.
+/// The contiguous rows of a region of an array. Rows and planes that the region contains completely form one
+/// long row.
 struct ArrayRange::Rows
 {
   Dims Tuples, First, End;
@@ -200,13 +201,13 @@ struct ArrayRange::Rows
     this->Length = static_cast<std::size_t>(length);
   }
 
-  /// Calls use(index of the first tuple) for each row.
-  template <typename Use>
-  void ForEach(const Use& use) const
+  /// Calls visit(index of the first tuple) for each row.
+  template <typename Visit>
+  void ForEach(const Visit& visit) const
   {
     for (std::int64_t k = this->First[2]; k < this->End[2]; ++k) {
       for (std::int64_t j = this->First[1]; j < this->End[1]; ++j) {
-        use((k * this->Tuples[1] + j) * this->Tuples[0] + this->First[0]);
+        visit((k * this->Tuples[1] + j) * this->Tuples[0] + this->First[0]);
       }
     }
   }
@@ -218,7 +219,7 @@ void ArrayRange::AddRows(int components, const Value* values, const Rows& rows)
   if (components == 1) {
     WideExtremes<Value> extremes;
     rows.ForEach([&](std::size_t first) { extremes.Add(values + first, rows.Length); });
-    this->Components[0].Add(RangeOf(extremes.All()));
+    this->Components[0].Add(RangeOf(extremes.Combined()));
     return;
   }
   TupleExtremes<Value> extremes;
@@ -243,10 +244,10 @@ bool ArrayRange::IsKnown(int components) const
 void ArrayRange::Add(ElementType type, int components, const void* values, std::size_t tuples)
 {
   const auto count = static_cast<std::int64_t>(tuples);
-  this->AddPart(type, components, values, {count, 1, 1}, {0, 0, 0}, {count - 1, 0, 0});
+  this->AddRegion(type, components, values, {count, 1, 1}, {0, 0, 0}, {count - 1, 0, 0});
 }
 
-void ArrayRange::AddPart(ElementType type, int components, const void* values, const Dims& tuples,
+void ArrayRange::AddRegion(ElementType type, int components, const void* values, const Dims& tuples,
     const Dims& first, const Dims& last)
 {
   const Rows rows(tuples, first, last);

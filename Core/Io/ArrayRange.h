@@ -1,5 +1,5 @@
-// The least and the greatest values of arrays. Read tasks find them while the values are still in the
-// processor's cache.
+// The least and the greatest values of arrays. Read tasks determine these values while the arrays are still
+// in the processor's cache.
 #pragma once
 
 #include "Catalog/Location.h"
@@ -10,33 +10,34 @@
 
 namespace patchio {
 
-/// The ranges of each component of an array and of the lengths of its tuples. All values lie in their range,
-/// including 64-bit integers that no double equals. ParaView asks for ranges before each picture, and VTK
-/// needs more time to find them than most storages need to deliver the values.
+/// The range of each component of an array, and the range of the lengths of its tuples. All values lie in the
+/// range of their component, including 64-bit integers that a double cannot represent. ParaView needs the
+/// ranges for each rendering, and VTK takes more time to compute ranges than most storages take to deliver
+/// the values.
 class ArrayRange
 {
 public:
-  /// Arrays with more components have no range.
+  /// The greatest number of components of an array that has ranges.
   static constexpr int MostComponents = 3;
 
-  /// Adds values. values: `tuples` x `components` elements, component fastest. `components` must be the same
-  /// in all calls.
+  /// Adds the values of an array to the ranges. `values`: `tuples` x `components` elements, component
+  /// fastest. `components` must be the same in all calls.
   void Add(ElementType type, int components, const void* values, std::size_t tuples);
-  /// Adds the tuples with indices first .. last (inclusive) of an array with `tuples` tuples per axis, axis 0
-  /// fastest.
-  void AddPart(ElementType type, int components, const void* values, const Dims& tuples, const Dims& first,
+  /// Adds the tuples with indices `first` .. `last` (inclusive). `values`: address of the whole array.
+  /// `tuples`: number of tuples of the whole array per axis, axis 0 fastest.
+  void AddRegion(ElementType type, int components, const void* values, const Dims& tuples, const Dims& first,
       const Dims& last);
   void Add(const ArrayRange& other);
 
-  /// Returns whether values with this number of components were added and no value is infinite. NaN is
-  /// ignored, as in VTK.
+  /// Returns whether the ranges are valid: values with `components` components were added, and no value is
+  /// infinite. Like VTK, ignores NaN.
   bool IsKnown(int components) const;
-  /// Returns the range of a component if IsKnown(), or None() if the component has only NaN. 0 <= component <
-  /// components.
-  const ValueRange& OfComponent(int component) const { return this->Components[component]; }
-  /// Returns the range of the Euclidean lengths of the tuples if IsKnown() and there are at least 2
-  /// components, or None() if all lengths are NaN.
-  const ValueRange& OfLength() const { return this->Length; }
+  /// Returns the range of component number `component`, or ValueRange::EmptyRange() if the component has only
+  /// NaN. Requires IsKnown().
+  const ValueRange& RangeOfComponent(int component) const { return this->Components[component]; }
+  /// Returns the range of the Euclidean lengths of the tuples, or ValueRange::EmptyRange() if all lengths are
+  /// NaN. Requires IsKnown() and at least 2 components.
+  const ValueRange& RangeOfLength() const { return this->Length; }
 
 private:
   struct Rows;
@@ -44,8 +45,8 @@ private:
   void AddRows(int components, const Value* values, const Rows& rows);
 
   std::array<ValueRange, MostComponents> Components{
-      ValueRange::None(), ValueRange::None(), ValueRange::None()};
-  ValueRange Length = ValueRange::None();
+      ValueRange::EmptyRange(), ValueRange::EmptyRange(), ValueRange::EmptyRange()};
+  ValueRange Length = ValueRange::EmptyRange();
   bool HasValues = false;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 using Indices = std::array<std::uint64_t, ChunkedArray::MaximumRank>;
 
-/// A chunk as a box of the array, with its contiguous last axes merged.
+/// A chunk as a box of indices of the array. The constructor merges the last axes if they are contiguous.
 struct ChunkBox
 {
   int Rank;
@@ -47,7 +47,8 @@ ChunkBox::ChunkBox(const ChunkedArray& array, std::uint64_t number)
   }
 }
 
-/// Merges the last axes along which the chunk is as wide as the array: their rows are contiguous in both.
+/// Merges the last axes along which the chunk is as wide as the array, because the chunk's rows are
+/// contiguous in the array.
 void ChunkBox::MergeFullAxes()
 {
   while (this->Rank > 1 && this->ChunkDims[this->Rank - 1] == this->Dims[this->Rank - 1]) {
@@ -75,18 +76,18 @@ void ChunkBox::Locate(std::uint64_t number)
   }
 }
 
-/// Calls visit(position in the array, position in the chunk, count) for each run of the chunk's values in
-/// first .. end - 1 of the flattened array. Values outside this range take no time.
+/// Calls visit(position in the array, position in the chunk, count) for each run of contiguous values of the
+/// chunk in first .. end - 1 of the flattened array. Values outside this range take no time.
 template <typename Visit>
-class RunsOfChunk
+class ChunkRunVisitor
 {
 public:
-  RunsOfChunk(const ChunkBox& box, std::uint64_t first, std::uint64_t end, const Visit& visit)
-      : Box(box), First(first), End(end), ToVisit(visit)
+  ChunkRunVisitor(const ChunkBox& box, std::uint64_t first, std::uint64_t end, const Visit& visit)
+      : Box(box), First(first), End(end), Visitor(visit)
   {
   }
 
-  void Walk(int axis = 0, std::uint64_t position = 0, std::uint64_t inChunk = 0) const
+  void VisitRuns(int axis = 0, std::uint64_t position = 0, std::uint64_t inChunk = 0) const
   {
     if (position >= this->End || axis >= ChunkedArray::MaximumRank) {
       return;
@@ -102,22 +103,23 @@ public:
     }
     inChunk += (begin - this->Box.Begin[axis]) * this->Box.ChunkStrides[axis];
     if (axis == this->Box.Rank - 1) {
-      this->ToVisit(position + begin, inChunk, end - begin);
+      this->Visitor(position + begin, inChunk, end - begin);
       return;
     }
     for (std::uint64_t i = begin; i < end; ++i, inChunk += this->Box.ChunkStrides[axis]) {
-      this->Walk(axis + 1, position + i * stride, inChunk);
+      this->VisitRuns(axis + 1, position + i * stride, inChunk);
     }
   }
 
 private:
   const ChunkBox& Box;
   std::uint64_t First, End;
-  const Visit& ToVisit;
+  const Visit& Visitor;
 };
 
-/// Returns copies of the fill value, at most 1024, so that they are placed in few calls.
-std::vector<std::byte> FillValues(const ChunkedArray& array, std::uint64_t count)
+/// Returns `count` copies of the fill value, but at most 1024. A call of RunPlacer::Place() then fills many
+/// values.
+std::vector<std::byte> RepeatedFillValue(const ChunkedArray& array, std::uint64_t count)
 {
   constexpr std::uint64_t most = 1024;
   const std::size_t elementBytes = SizeOf(array.Type);
@@ -137,9 +139,9 @@ void PlaceFill(const RunPlacer& placer, const std::vector<std::byte>& fill, std:
   }
 }
 
-/// Multiplies `a` by `b` and returns true if the product is at most `limit`. Returns false otherwise, without
-/// a change.
-bool Multiply(std::uint64_t& a, std::uint64_t b, std::uint64_t limit)
+/// Multiplies `a` by `b` and returns true if the product is at most `limit`. Otherwise leaves `a` unchanged
+/// and returns false.
+bool MultiplyWithin(std::uint64_t& a, std::uint64_t b, std::uint64_t limit)
 {
   if (b > 0 && a > limit / b) {
     return false;
@@ -160,10 +162,10 @@ void CheckChunkedArray(const ChunkedArray& array)
     if (array.ChunkDims[axis] == 0) {
       throw Error("chunks without values");
     }
-    if (!Multiply(chunkBytes, array.ChunkDims[axis], std::uint64_t(1) << 32)) {
+    if (!MultiplyWithin(chunkBytes, array.ChunkDims[axis], std::uint64_t(1) << 32)) {
       throw Error("chunks of more than 4 GiB");
     }
-    if (!Multiply(values, array.Dims[axis], std::numeric_limits<std::int64_t>::max())) {
+    if (!MultiplyWithin(values, array.Dims[axis], std::numeric_limits<std::int64_t>::max())) {
       throw Error("an array of more than 2^63 values");
     }
   }
@@ -183,14 +185,15 @@ std::size_t ChunkBytes(const ChunkedArray& array)
 }
 
 std::byte* DirectChunkAddress(
-    const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output)
+    const ArrayMapping& mapping, const ChunkedArray& array, const Chunk& chunk, void* output)
 {
   std::int64_t first = 0;
-  if (window.OutputComponents != 1 || array.BigEndian == HostIsLittleEndian() || !window.Contiguous(first)) {
+  if (mapping.OutputComponents != 1 || array.BigEndian == HostIsLittleEndian() ||
+      !mapping.IsContiguous(first)) {
     return nullptr;
   }
-  // The chunk must be complete and contiguous in the array: beyond its first wide axis it is as wide as the
-  // array.
+  // The chunk must be complete and contiguous in the array: after its first axis of more than one index, the
+  // chunk must be as wide as the array.
   const ChunkBox box(array, chunk.Number);
   int axis = 0;
   while (axis < box.Rank && box.End[axis] - box.Begin[axis] == 1 && box.ChunkDims[axis] == 1) {
@@ -222,20 +225,20 @@ std::size_t UsedChunkBytes(const ChunkedArray& array, std::uint64_t number)
   return (last + 1) * SizeOf(array.Type);
 }
 
-bool ReachesWindow(const Window& window, const ChunkedArray& array, std::uint64_t number)
+bool ReachesOutput(const ArrayMapping& mapping, const ChunkedArray& array, std::uint64_t number)
 {
   const ChunkBox box(array, number);
   bool reaches = false;
-  const auto look = [&](std::uint64_t position, std::uint64_t, std::uint64_t count) {
-    const auto first = static_cast<std::int64_t>(position - array.First) / window.Stored[0];
-    const auto last = static_cast<std::int64_t>(position - array.First + count - 1) / window.Stored[0];
-    const std::int64_t firstPlane = first / window.Stored[1];
-    const std::int64_t lastPlane = last / window.Stored[1];
-    const bool rows = firstPlane != lastPlane || (first % window.Stored[1] < window.End[1] &&
-                                                     last % window.Stored[1] >= window.Begin[1]);
-    reaches = reaches || (rows && firstPlane < window.End[2] && lastPlane >= window.Begin[2]);
+  const auto check = [&](std::uint64_t position, std::uint64_t, std::uint64_t count) {
+    const auto first = static_cast<std::int64_t>(position - array.First) / mapping.Stored[0];
+    const auto last = static_cast<std::int64_t>(position - array.First + count - 1) / mapping.Stored[0];
+    const std::int64_t firstPlane = first / mapping.Stored[1];
+    const std::int64_t lastPlane = last / mapping.Stored[1];
+    const bool rows = firstPlane != lastPlane || (first % mapping.Stored[1] < mapping.End[1] &&
+                                                     last % mapping.Stored[1] >= mapping.Begin[1]);
+    reaches = reaches || (rows && firstPlane < mapping.End[2] && lastPlane >= mapping.Begin[2]);
   };
-  RunsOfChunk(box, array.First, array.First + array.Count, look).Walk();
+  ChunkRunVisitor(box, array.First, array.First + array.Count, check).VisitRuns();
   return reaches;
 }
 
@@ -245,19 +248,20 @@ std::uint32_t ChecksumOfChunk(const ChunkedArray& array, const Chunk& chunk, con
   std::uint32_t sum = 0;
   const auto add = [&](std::uint64_t position, std::uint64_t inChunk, std::uint64_t count) {
     const std::uint64_t after = array.First + array.Count - position - count;
-    sum ^= PartOfCrc32(Crc32(0, values + inChunk * elementBytes, count * elementBytes), after * elementBytes);
+    sum ^= Crc32Contribution(
+        Crc32(0, values + inChunk * elementBytes, count * elementBytes), after * elementBytes);
   };
   if (array.Count > 0) {
     const ChunkBox box(array, chunk.Number);
-    RunsOfChunk(box, array.First, array.First + array.Count, add).Walk();
+    ChunkRunVisitor(box, array.First, array.First + array.Count, add).VisitRuns();
   }
   return sum;
 }
 
-void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk, const std::byte* values,
-    int slot, void* output)
+void PlaceChunk(const ArrayMapping& mapping, const ChunkedArray& array, const Chunk& chunk,
+    const std::byte* values, int slot, void* output)
 {
-  assert(array.Count == static_cast<std::uint64_t>(window.StoredTuples()));
+  assert(array.Count == static_cast<std::uint64_t>(mapping.StoredTuples()));
   const ChunkBox box(array, chunk.Number);
   if (array.Count == 0) {
     return;
@@ -265,8 +269,9 @@ void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& ch
   const std::size_t elementBytes = SizeOf(array.Type);
   const bool written = chunk.Bytes > 0;
   const bool swap = written && array.BigEndian == HostIsLittleEndian();
-  const RunPlacer placer(window, elementBytes, swap, slot, output);
-  const std::vector<std::byte> fill = written ? std::vector<std::byte>() : FillValues(array, array.Count);
+  const RunPlacer placer(mapping, elementBytes, swap, slot, output);
+  const std::vector<std::byte> fill =
+      written ? std::vector<std::byte>() : RepeatedFillValue(array, array.Count);
   const auto place = [&](std::uint64_t position, std::uint64_t inChunk, std::uint64_t count) {
     const auto first = static_cast<std::int64_t>(position - array.First);
     if (written) {
@@ -275,7 +280,7 @@ void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& ch
       PlaceFill(placer, fill, elementBytes, first, count);
     }
   };
-  RunsOfChunk(box, array.First, array.First + array.Count, place).Walk();
+  ChunkRunVisitor(box, array.First, array.First + array.Count, place).VisitRuns();
 }
 
 }  // namespace patchio

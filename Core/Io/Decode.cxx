@@ -22,7 +22,7 @@ struct MixArrays
 
 /// Sums the fractions of a material along the chain of a cell. Subtracts the length of the chain from
 /// `steps`. Returns false if `steps` runs out or an index is outside the arrays.
-bool FractionInChain(
+bool SumFractionsInChain(
     const MixArrays& mix, std::int64_t entry, int material, std::int64_t& steps, float& fraction)
 {
   fraction = 0;
@@ -55,23 +55,23 @@ bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialC
     const std::int32_t number = materials[materialCount == 1 ? 0 : cell];
     if (number >= 0) {
       output[cell] = number == material ? 1.0f : 0.0f;
-    } else if (!FractionInChain(mix, -(std::int64_t(number) + 1), material, steps, output[cell])) {
+    } else if (!SumFractionsInChain(mix, -(std::int64_t(number) + 1), material, steps, output[cell])) {
       return false;
     }
   }
   return true;
 }
 
-void ExtendEdges(const Window& window, std::size_t elementBytes, void* output)
+void ExtendEdges(const ArrayMapping& mapping, std::size_t elementBytes, void* output)
 {
-  if (!window.Extends) {
+  if (!mapping.Extends) {
     return;
   }
-  const int width = window.Tuple;
-  const Dims dims{window.Output[0] / window.OutputTuple, window.Output[1], window.Output[2]};
-  const Dims first{window.First[0] / width, window.First[1], window.First[2]};
-  const Dims last{(window.Last[0] + 1) / width - 1, window.Last[1], window.Last[2]};
-  const std::size_t tupleBytes = elementBytes * window.OutputComponents * window.OutputTuple;
+  const int width = mapping.TupleWidth;
+  const Dims dims{mapping.Output[0] / mapping.OutputTupleWidth, mapping.Output[1], mapping.Output[2]};
+  const Dims first{mapping.First[0] / width, mapping.First[1], mapping.First[2]};
+  const Dims last{(mapping.Last[0] + 1) / width - 1, mapping.Last[1], mapping.Last[2]};
+  const std::size_t tupleBytes = elementBytes * mapping.OutputComponents * mapping.OutputTupleWidth;
   auto* tuples = static_cast<std::byte*>(output);
   const auto tupleAt = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
     return tuples + ((k * dims[1] + j) * dims[0] + i) * tupleBytes;
@@ -107,8 +107,8 @@ void Repeat(const std::byte* from, std::int64_t count, std::size_t tupleBytes, s
   }
 }
 
-/// Returns the index of the first entry of flags[begin .. end-1] that equals `flag`, or `end` if there is
-/// none.
+/// Returns the index of the first entry of flags[begin .. end-1] that equals `flag`, or `end` if no entry
+/// does.
 std::int64_t FindFlag(const std::uint8_t* flags, std::int64_t begin, std::int64_t end, int flag)
 {
   const void* found = begin < end ? std::memchr(flags + begin, flag, end - begin) : nullptr;
@@ -133,13 +133,14 @@ bool FillRow(const std::uint8_t* filled, std::int64_t count, std::size_t tupleBy
 }
 
 /// Fills rows or planes without values with a copy of the nearest row or plane that has values, or of the
-/// first of two equally near ones. Returns false if no row or plane has values.
-bool CopyNearest(const std::vector<bool>& hasSome, std::size_t bytes, std::byte* data)
+/// first of two equally near rows or planes. `bytes`: size of a row or plane. Returns false if no row or
+/// plane has values.
+bool CopyNearest(const std::vector<bool>& hasValues, std::size_t bytes, std::byte* data)
 {
-  const auto count = static_cast<std::int64_t>(hasSome.size());
+  const auto count = static_cast<std::int64_t>(hasValues.size());
   std::int64_t last = -1;
   for (std::int64_t next = 0; next <= count; ++next) {
-    if (next < count && !hasSome[next]) {
+    if (next < count && !hasValues[next]) {
       continue;
     }
     for (std::int64_t gap = last + 1; gap < next; ++gap) {
@@ -161,15 +162,15 @@ void FillGaps(const std::vector<std::uint8_t>& filled, const Dims& dims, std::si
   const std::size_t planeBytes = dims[1] * rowBytes;
   auto* const data = static_cast<std::byte*>(output);
   const std::uint8_t* flags = filled.data();
-  std::vector<bool> rowHasSome(dims[1]);
-  std::vector<bool> planeHasSome(dims[2], false);
+  std::vector<bool> rowHasValues(dims[1]);
+  std::vector<bool> planeHasValues(dims[2], false);
   for (std::int64_t k = 0; k < dims[2]; ++k) {
     for (std::int64_t j = 0; j < dims[1]; ++j, flags += dims[0]) {
-      rowHasSome[j] = FillRow(flags, dims[0], tupleBytes, data + k * planeBytes + j * rowBytes);
+      rowHasValues[j] = FillRow(flags, dims[0], tupleBytes, data + k * planeBytes + j * rowBytes);
     }
-    planeHasSome[k] = CopyNearest(rowHasSome, rowBytes, data + k * planeBytes);
+    planeHasValues[k] = CopyNearest(rowHasValues, rowBytes, data + k * planeBytes);
   }
-  const bool some = CopyNearest(planeHasSome, planeBytes, data);
+  const bool some = CopyNearest(planeHasValues, planeBytes, data);
   assert(some);
   static_cast<void>(some);
 }
@@ -204,8 +205,8 @@ void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
 
 namespace {
 
-/// Converts a bound of a range to type T, so that the same values of type T are in the range. `toward`: a
-/// number within the range.
+/// Converts a bound of a range to type T, so that the same values of type T are in the range. `toward`: the
+/// infinity on the side of the range's other bound.
 template <typename T>
 T BoundIn(double bound, double toward)
 {
@@ -227,7 +228,7 @@ bool BlankRange(T* values, std::int64_t count, double from, double to)
   const T high = BoundIn<T>(to, -infinity);
   int found = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    // No branches, so that the compiler can use vectors. NaN does not equal itself.
+    // Branches would keep the compiler from using vectors. NaN does not equal itself.
     const bool undefined = (!(values[i] == values[i])) | ((values[i] >= low) & (values[i] <= high));
     values[i] = undefined ? std::numeric_limits<T>::quiet_NaN() : values[i];
     found |= undefined;
@@ -275,7 +276,7 @@ std::int64_t ArrayShape::OutputTuples() const
   return dims[0] * dims[1] * dims[2];
 }
 
-Window::Window(const ArrayShape& shape)
+ArrayMapping::ArrayMapping(const ArrayShape& shape)
     : Stored(shape.StoredDims()), Output(shape.OutputDims()), OutputComponents(shape.OutputComponents)
 {
   const Int3 common = CommonGhosts(shape);
@@ -289,7 +290,7 @@ Window::Window(const ArrayShape& shape)
   }
 }
 
-Window::Window(
+ArrayMapping::ArrayMapping(
     const Box& stored, const Box& output, const Box& region, const Int3& ratio, int outputComponents)
     : Ratio(ratio), OutputComponents(outputComponents)
 {
@@ -307,23 +308,23 @@ Window::Window(
   }
 }
 
-void Window::SpreadTuples(int components)
+void ArrayMapping::SetTupleWidth(int components)
 {
-  assert(components <= this->OutputComponents && this->Tuple == 1);
+  assert(components <= this->OutputComponents && this->TupleWidth == 1);
   for (std::int64_t* number :
       {&this->Stored[0], &this->Begin[0], &this->End[0], &this->Shift[0], &this->First[0]}) {
     *number *= components;
   }
   this->Output[0] *= this->OutputComponents;
   this->Last[0] = (this->Last[0] + 1) * components - 1;
-  this->Tuple = components;
-  this->OutputTuple = this->OutputComponents;
+  this->TupleWidth = components;
+  this->OutputTupleWidth = this->OutputComponents;
   this->OutputComponents = 1;
 }
 
-bool Window::Contiguous(std::int64_t& first) const
+bool ArrayMapping::IsContiguous(std::int64_t& first) const
 {
-  if (this->OutputTuple != this->Tuple) {
+  if (this->OutputTupleWidth != this->TupleWidth) {
     return false;
   }
   bool wide = true;  // a later axis is contiguous only if all axes before it are as wide as the output
@@ -338,42 +339,42 @@ bool Window::Contiguous(std::int64_t& first) const
   return true;
 }
 
-RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, int slot, void* output)
-    : Mapping(window),
+RunPlacer::RunPlacer(const ArrayMapping& mapping, std::size_t elementBytes, bool swap, int slot, void* output)
+    : Mapping(mapping),
       ElementBytes(elementBytes),
       Swap(swap),
       Target(static_cast<std::byte*>(output) + slot * elementBytes)
 {
   assert(elementBytes == 1 || elementBytes == 2 || elementBytes == 4 || elementBytes == 8);
-  assert(slot >= 0 && slot < window.OutputComponents);
+  assert(slot >= 0 && slot < mapping.OutputComponents);
   // Rows that are contiguous both as stored and in the output form one long row.
-  this->Spreads = window.Ratio != Int3{1, 1, 1};
-  for (int axis = 0; axis < 2 && !this->Spreads && this->RowsFollow(); ++axis) {
+  this->Replicates = mapping.Ratio != Int3{1, 1, 1};
+  for (int axis = 0; axis < 2 && !this->Replicates && this->RowsAreContiguous(); ++axis) {
     this->MergeFirstAxes();
   }
-  // Values that fit into the cache and are used soon must stay there, so these are not streamed. Contiguous
-  // values were read to their final place.
+  // Values that fit into the cache and are used soon must stay in the cache, so these values are not
+  // streamed. Contiguous values need no copy: they were read to their final position.
   constexpr std::int64_t large = 4 << 20, inCache = 1 << 20;
   const Dims& tuples = this->Mapping.Output;
   const bool isCached =
-      window.IsReadSoon && window.StoredTuples() * static_cast<std::int64_t>(elementBytes) <= inCache;
-  this->Streams = !isCached && HasAvx2 && elementBytes > 1 && window.OutputComponents == 1 &&
-                  window.OutputTuple == window.Tuple &&
+      mapping.IsReadSoon && mapping.StoredTuples() * static_cast<std::int64_t>(elementBytes) <= inCache;
+  this->Streams = !isCached && HasAvx2 && elementBytes > 1 && mapping.OutputComponents == 1 &&
+                  mapping.OutputTupleWidth == mapping.TupleWidth &&
                   tuples[0] * tuples[1] * tuples[2] * static_cast<std::int64_t>(elementBytes) >= large;
 }
 
 /// Returns whether rows are placed completely, and are contiguous in the output as well as in the stored
 /// array.
-bool RunPlacer::RowsFollow() const
+bool RunPlacer::RowsAreContiguous() const
 {
-  const Window& w = this->Mapping;
-  return w.OutputTuple == w.Tuple && w.Stored[0] == w.Output[0] && w.Begin[0] == 0 &&
+  const ArrayMapping& w = this->Mapping;
+  return w.OutputTupleWidth == w.TupleWidth && w.Stored[0] == w.Output[0] && w.Begin[0] == 0 &&
          w.End[0] == w.Stored[0] && w.Shift[0] == 0;
 }
 
 void RunPlacer::MergeFirstAxes()
 {
-  Window& w = this->Mapping;
+  ArrayMapping& w = this->Mapping;
   for (Dims* dims : {&w.Begin, &w.End, &w.Shift, &w.Output}) {
     (*dims)[1] *= w.Stored[0];
   }
@@ -407,7 +408,7 @@ void RunPlacer::Place(const void* values, std::int64_t first, std::int64_t count
                : this->PlaceRows<std::uint64_t, false>(bytes, first, count);
   }
   if (this->Streams) {
-    EndOfStream();
+    FinishStreaming();
   }
 }
 
@@ -417,7 +418,7 @@ void RunPlacer::PlaceRows(const std::byte* values, std::int64_t first, std::int6
   const Dims& stored = this->Mapping.Stored;
   const std::int64_t end = first + count;
   if (end <= stored[0] && stored[1] * stored[2] == 1) {
-    this->PlaceInRow<Word, Swap>(values, first, end, 0, 0);  // frequent, and needs no divisions
+    this->PlaceInRow<Word, Swap>(values, first, end, 0, 0);  // the frequent case, without divisions
     return;
   }
   const std::int64_t firstRow = first / stored[0];
@@ -438,7 +439,7 @@ template <typename Word, bool Swap>
 void RunPlacer::PlaceInRow(
     const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const
 {
-  const Window& w = this->Mapping;
+  const ArrayMapping& w = this->Mapping;
   const std::int64_t row = (k * w.Stored[1] + j) * w.Stored[0];
   const std::int64_t begin = std::max(first, row + w.Begin[0]);
   const std::int64_t count = std::min(end, row + w.End[0]) - begin;
@@ -446,13 +447,13 @@ void RunPlacer::PlaceInRow(
     return;
   }
   const std::byte* source = values + (begin - first) * sizeof(Word);
-  if (this->Spreads) {
-    this->Spread<Word>(source, count, {begin - row, j, k});
+  if (this->Replicates) {
+    this->Replicate<Word>(source, count, {begin - row, j, k});
     return;
   }
   const std::int64_t outputRow = ((k + w.Shift[2]) * w.Output[1] + j + w.Shift[1]) * w.Output[0];
-  if (w.OutputTuple != w.Tuple) {
-    this->PlaceWider<Word>(source, begin - row, count, outputRow);
+  if (w.OutputTupleWidth != w.TupleWidth) {
+    this->PlaceWiderTuples<Word>(source, begin - row, count, outputRow);
     return;
   }
   const std::int64_t tuple = outputRow + (begin - row) + w.Shift[0];
@@ -466,47 +467,48 @@ void RunPlacer::PlaceInRow(
   }
 }
 
-/// Places tuples that have more components in the output than stored. Rarely used: for two-dimensional
-/// vectors. first: index of the first value in its row; row: index of the output's row.
+/// Places tuples that have more components in the output than stored; only 2-D vectors and tensors need this
+/// method. `first`: index of the first value in its row. `row`: index of the first value of the output's row.
 template <typename Word>
-void RunPlacer::PlaceWider(
+void RunPlacer::PlaceWiderTuples(
     const std::byte* from, std::int64_t first, std::int64_t count, std::int64_t row) const
 {
-  const Window& w = this->Mapping;
+  const ArrayMapping& w = this->Mapping;
   for (std::int64_t n = 0; n < count; ++n) {
     Word word;
     std::memcpy(&word, from + n * sizeof(Word), sizeof(Word));
     word = this->Swap ? Swapped(word) : word;
-    const std::int64_t tuple = (first + n + w.Shift[0]) / w.Tuple;
-    const auto component = static_cast<int>((first + n) % w.Tuple);
-    std::memcpy(this->Target + (row + tuple * w.OutputTuple + w.OutputComponent(component)) * sizeof(Word),
+    const std::int64_t tuple = (first + n + w.Shift[0]) / w.TupleWidth;
+    const auto component = static_cast<int>((first + n) % w.TupleWidth);
+    std::memcpy(
+        this->Target + (row + tuple * w.OutputTupleWidth + w.OutputComponent(component)) * sizeof(Word),
         &word, sizeof(Word));
   }
 }
 
 /// Copies each value to all cells of the finer output that the value represents. `stored`: indices of the
-/// first value. Rarely used: for ghost layers from coarser levels.
+/// first value. Only ghost layers from coarser levels need this method.
 template <typename Word>
-void RunPlacer::Spread(const std::byte* from, std::int64_t count, const Dims& stored) const
+void RunPlacer::Replicate(const std::byte* from, std::int64_t count, const Dims& stored) const
 {
-  const Window& w = this->Mapping;
+  const ArrayMapping& w = this->Mapping;
   for (std::int64_t n = 0; n < count; ++n) {
     Word word;
     std::memcpy(&word, from + n * sizeof(Word), sizeof(Word));
     word = this->Swap ? Swapped(word) : word;
     Dims low, high;
     for (int axis = 0; axis < 3; ++axis) {
-      const std::int64_t tuple = axis == 0 ? w.Tuple : 1;
+      const std::int64_t tuple = axis == 0 ? w.TupleWidth : 1;
       const std::int64_t index = (stored[axis] + (axis == 0 ? n : 0)) / tuple;
       const std::int64_t place = index * w.Ratio[axis] + w.Shift[axis] / tuple;
       low[axis] = std::max(place, w.First[axis] / tuple);
       high[axis] = std::min(place + w.Ratio[axis] - 1, (w.Last[axis] + 1) / tuple - 1);
     }
-    const std::int64_t width = std::int64_t(w.OutputTuple) * w.OutputComponents;
-    const std::int64_t component = w.OutputComponent(static_cast<int>((stored[0] + n) % w.Tuple));
+    const std::int64_t width = std::int64_t(w.OutputTupleWidth) * w.OutputComponents;
+    const std::int64_t component = w.OutputComponent(static_cast<int>((stored[0] + n) % w.TupleWidth));
     for (std::int64_t k = low[2]; k <= high[2]; ++k) {
       for (std::int64_t j = low[1]; j <= high[1]; ++j) {
-        const std::int64_t tuple = (k * w.Output[1] + j) * (w.Output[0] / w.OutputTuple) + low[0];
+        const std::int64_t tuple = (k * w.Output[1] + j) * (w.Output[0] / w.OutputTupleWidth) + low[0];
         std::byte* target = this->Target + (tuple * width + component) * sizeof(Word);
         for (std::int64_t i = low[0]; i <= high[0]; ++i, target += width * sizeof(Word)) {
           std::memcpy(target, &word, sizeof(Word));
@@ -516,10 +518,10 @@ void RunPlacer::Spread(const std::byte* from, std::int64_t count, const Dims& st
   }
 }
 
-void PlaceRun(const Window& window, const void* values, std::int64_t first, std::int64_t count,
+void PlaceRun(const ArrayMapping& mapping, const void* values, std::int64_t first, std::int64_t count,
     std::size_t elementBytes, bool swap, int slot, void* output)
 {
-  RunPlacer(window, elementBytes, swap, slot, output).Place(values, first, count);
+  RunPlacer(mapping, elementBytes, swap, slot, output).Place(values, first, count);
 }
 
 }  // namespace patchio

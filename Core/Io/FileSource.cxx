@@ -15,7 +15,7 @@ namespace {
 
 /// The error that the process has too many open files. Unlike other errors, this error is temporary and not
 /// specific to the file.
-class TooManyOpen : public Error
+class TooManyOpenFiles : public Error
 {
 public:
   using Error::Error;
@@ -30,13 +30,13 @@ public:
       const int reason = errno;
       const Error error = SystemError(path, "a readable file", reason);
       if (reason == EMFILE || reason == ENFILE) {
-        throw TooManyOpen(error.what());
+        throw TooManyOpenFiles(error.what());
       }
       throw error;
     }
     if (sequential) {
-      // The kernel takes several threads that read side by side for random access, and then does not read
-      // ahead.
+      // Without this advice, the kernel mistakes the requests of several threads for random access and does
+      // not read ahead.
       ::posix_fadvise(this->Descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
   }
@@ -58,12 +58,12 @@ public:
         continue;
       }
       if (got < 0) {
-        throw SystemError(this->Path, Wanted(offset, buffers), errno);
+        throw SystemError(this->Path, RangeText(offset, buffers), errno);
       }
       const iovec* before = next;
       Advance(next, end, static_cast<std::size_t>(got));
       if (got == 0 && next == before) {
-        throw FileError(this->Path, Wanted(offset, buffers),
+        throw FileError(this->Path, RangeText(offset, buffers),
             fmt::format("the end of the file after {} bytes", position - offset),
             "The file is truncated, or changed during the read");
       }
@@ -72,7 +72,7 @@ public:
   }
 
 private:
-  /// Subtracts `bytes` from the buffers, and skips empty ones.
+  /// Removes the first `bytes` bytes from the buffers `next` .. `end` - 1, and skips empty buffers.
   static void Advance(iovec*& next, const iovec* end, std::size_t bytes)
   {
     for (; next != end && next->iov_len <= bytes; ++next) {
@@ -85,7 +85,7 @@ private:
   }
 
   /// Returns the bytes to be read, as a phrase for an error message.
-  static std::string Wanted(std::uint64_t offset, const std::vector<iovec>& buffers)
+  static std::string RangeText(std::uint64_t offset, const std::vector<iovec>& buffers)
   {
     std::size_t bytes = 0;
     for (const iovec& buffer : buffers) {
@@ -138,7 +138,7 @@ private:
     }
     try {
       return std::make_shared<PreadFile>(slot.Path, slot.Sequential);
-    } catch (const TooManyOpen&) {
+    } catch (const TooManyOpenFiles&) {
       throw;
     } catch (const Error& error) {
       slot.Fault = error.what();

@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::size_t ChecksumBytes = 4;
 
-/// Returns the greatest number of bytes that a stream can yield per byte of its own: Deflate yields 258 bytes
-/// for 2 bits, Zstandard one block for 4 bytes.
-constexpr std::size_t LimitOf(FilterKind kind)
+/// Returns the greatest number of bytes that one compressed byte can yield: Deflate yields 258 bytes for 2
+/// bits, Zstandard one block for 4 bytes.
+constexpr std::size_t MaximumExpansion(FilterType kind)
 {
-  return kind == FilterKind::Deflate ? 1032 : ZSTD_BLOCKSIZE_MAX / 4;
+  return kind == FilterType::Deflate ? 1032 : ZSTD_BLOCKSIZE_MAX / 4;
 }
 
 /// Returns a big-endian 16-bit number.
@@ -57,7 +57,7 @@ void Store(std::byte* to, __m128i bytes)
 }
 
 /// Unshuffles 16 elements per step. Interleaving vector r with vector r + N/2 of N vectors, log2(N) times, is
-/// a transposition.
+/// a transposition. Returns the number of unshuffled elements.
 template <std::size_t ElementBytes>
 std::size_t UnshuffleVectors(const std::byte* from, std::size_t count, std::byte* to)
 {
@@ -171,7 +171,7 @@ ChunkDecoder::ChunkDecoder() : Decompressor(libdeflate_alloc_decompressor())
 
 ChunkDecoder::~ChunkDecoder() = default;
 
-std::byte* ChunkDecoder::Buffer::Room(std::size_t bytes)
+std::byte* ChunkDecoder::Buffer::Reserve(std::size_t bytes)
 {
   if (this->Bytes < bytes) {
     this->Bytes = 0;
@@ -184,41 +184,42 @@ std::byte* ChunkDecoder::Buffer::Room(std::size_t bytes)
 
 void ChunkDecoder::Trim(std::size_t most)
 {
-  for (Buffer& buffer : this->Plain) {
+  for (Buffer& buffer : this->Buffers) {
     if (buffer.Bytes > most) {
       buffer = Buffer();
     }
   }
 }
 
-std::byte* ChunkDecoder::OtherRoom(const Span& data, std::size_t bytes)
+std::byte* ChunkDecoder::OtherBuffer(const Span& data, std::size_t bytes)
 {
-  return this->Plain[data.Data == this->Plain[0].Memory.get() ? 1 : 0].Room(bytes);
+  return this->Buffers[data.Data == this->Buffers[0].Memory.get() ? 1 : 0].Reserve(bytes);
 }
 
-bool ChunkDecoder::InflateTo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
+bool ChunkDecoder::DecompressTo(const std::array<FilterType, ChunkedArray::MaximumFilters>& filters,
     std::uint32_t skipped, const std::byte* stored, std::size_t storedBytes, std::byte* values,
     std::size_t chunkBytes)
 {
-  const bool inflates = filters[0] == FilterKind::Deflate || filters[0] == FilterKind::Zstd;
-  if (!inflates || filters[1] != FilterKind::None || (skipped & 1) != 0) {
+  const bool decompresses = filters[0] == FilterType::Deflate || filters[0] == FilterType::Zstd;
+  if (!decompresses || filters[1] != FilterType::None || (skipped & 1) != 0) {
     return false;
   }
   const std::size_t bytes =
-      this->InflateInto(filters[0], {stored, storedBytes}, values, chunkBytes, chunkBytes);
+      this->DecompressData(filters[0], {stored, storedBytes}, values, chunkBytes, chunkBytes);
   if (bytes != chunkBytes) {
     throw Error(fmt::format("{} bytes of values", bytes));
   }
   return true;
 }
 
-/// Decompresses `data` to `to`. Returns the number of bytes.
-std::size_t ChunkDecoder::InflateInto(
-    FilterKind kind, const Span& data, std::byte* to, std::size_t capacity, std::size_t chunkBytes)
+/// Decompresses `data` to `to`, which has `capacity` bytes. `chunkBytes`: number for the message. Returns the
+/// number of decompressed bytes.
+std::size_t ChunkDecoder::DecompressData(
+    FilterType kind, const Span& data, std::byte* to, std::size_t capacity, std::size_t chunkBytes)
 {
   std::size_t bytes = 0;
   bool tooMany = false, sound = false;
-  if (kind == FilterKind::Deflate) {
+  if (kind == FilterType::Deflate) {
     const libdeflate_result result =
         libdeflate_zlib_decompress(this->Decompressor.get(), data.Data, data.Bytes, to, capacity, &bytes);
     tooMany = result == LIBDEFLATE_INSUFFICIENT_SPACE;
@@ -239,20 +240,21 @@ std::size_t ChunkDecoder::InflateInto(
   }
   if (!sound) {
     throw Error(fmt::format(
-        "damaged or incomplete compressed data ({})", kind == FilterKind::Deflate ? "Deflate" : "Zstandard"));
+        "damaged or incomplete compressed data ({})", kind == FilterType::Deflate ? "Deflate" : "Zstandard"));
   }
   return bytes;
 }
 
-ChunkDecoder::Span ChunkDecoder::Inflate(FilterKind kind, const Span& data, std::size_t chunkBytes)
+ChunkDecoder::Span ChunkDecoder::Decompress(FilterType kind, const Span& data, std::size_t chunkBytes)
 {
-  // The filters before this one may have appended checksums. Small data cannot yield more than the limit.
+  // Filters that were applied before this filter may have appended checksums. Small data cannot yield more
+  // than MaximumExpansion() allows.
   std::size_t capacity = chunkBytes + ChunkedArray::MaximumFilters * ChecksumBytes;
-  if (data.Bytes < capacity / LimitOf(kind)) {
-    capacity = data.Bytes * LimitOf(kind);
+  if (data.Bytes < capacity / MaximumExpansion(kind)) {
+    capacity = data.Bytes * MaximumExpansion(kind);
   }
-  std::byte* plain = this->OtherRoom(data, capacity);
-  return {plain, this->InflateInto(kind, data, plain, capacity, chunkBytes)};
+  std::byte* plain = this->OtherBuffer(data, capacity);
+  return {plain, this->DecompressData(kind, data, plain, capacity, chunkBytes)};
 }
 
 ChunkDecoder::Span ChunkDecoder::Unshuffle(const Span& data, std::size_t elementBytes)
@@ -260,7 +262,7 @@ ChunkDecoder::Span ChunkDecoder::Unshuffle(const Span& data, std::size_t element
   if (elementBytes == 1) {
     return data;
   }
-  std::byte* plain = this->OtherRoom(data, data.Bytes);
+  std::byte* plain = this->OtherBuffer(data, data.Bytes);
   UnshuffleBytes(data.Data, data.Bytes, elementBytes, plain);
   return {plain, data.Bytes};
 }
@@ -284,7 +286,7 @@ ChunkDecoder::Span ChunkDecoder::VerifyChecksum(const Span& data)
   return values;
 }
 
-const std::byte* ChunkDecoder::Undo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
+const std::byte* ChunkDecoder::Decode(const std::array<FilterType, ChunkedArray::MaximumFilters>& filters,
     std::uint32_t skipped, std::size_t elementBytes, const std::byte* stored, std::size_t storedBytes,
     std::size_t chunkBytes)
 {
@@ -294,16 +296,16 @@ const std::byte* ChunkDecoder::Undo(const std::array<FilterKind, ChunkedArray::M
       continue;
     }
     switch (filters[i]) {
-      case FilterKind::None:
+      case FilterType::None:
         break;
-      case FilterKind::Deflate:
-      case FilterKind::Zstd:
-        data = this->Inflate(filters[i], data, chunkBytes);
+      case FilterType::Deflate:
+      case FilterType::Zstd:
+        data = this->Decompress(filters[i], data, chunkBytes);
         break;
-      case FilterKind::Shuffle:
+      case FilterType::Shuffle:
         data = this->Unshuffle(data, elementBytes);
         break;
-      case FilterKind::Fletcher32:
+      case FilterType::Fletcher32:
         data = VerifyChecksum(data);
         break;
     }

@@ -14,8 +14,8 @@ struct ZSTD_DCtx_s;
 
 namespace patchio {
 
-/// Undoes the filters of chunks. Not thread-safe: each thread has its own. The buffers keep their memory, as
-/// much as the largest chunk needed, until Trim().
+/// Reverses the filters of chunks. Not thread-safe: each thread needs its own decoder. The buffers grow to
+/// the size that the largest chunk needs, and keep this memory until Trim().
 class ChunkDecoder
 {
 public:
@@ -24,23 +24,25 @@ public:
   ChunkDecoder(const ChunkDecoder&) = delete;
   ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
-  /// Returns the values of a chunk, `chunkBytes` bytes in the stored byte order, without alignment. The
-  /// values are valid until the next call, and lie in `stored` if no filter changes anything.
+  /// Returns the values of a chunk, `chunkBytes` bytes in the stored byte order, at any alignment. The values
+  /// are valid until the next call, and lie in `stored` if no filter changes the bytes.
   ///
-  /// filters: in the order in which they were applied. skipped: bit i is set if filter i was not applied.
-  /// elementBytes: size of a value. chunkBytes: see ChunkBytes(); this memory is allocated only if `stored`
-  /// can yield as many bytes. Throws std::bad_alloc if memory runs out, and Error if the bytes are damaged or
-  /// yield more or fewer than `chunkBytes`; the message is a phrase for the parameter `found` of FileError().
-  const std::byte* Undo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
+  /// `filters`: filters in the order in which the writer applied them. `skipped`: bit i is set if filter i
+  /// was not applied. `elementBytes`: size of a value. `chunkBytes`: see ChunkBytes(); this memory is
+  /// allocated only if `stored` can yield as many bytes. Throws std::bad_alloc if memory runs out, and Error
+  /// if the bytes are damaged or yield more or fewer than `chunkBytes` bytes; the message is a phrase for the
+  /// parameter `found` of FileError().
+  const std::byte* Decode(const std::array<FilterType, ChunkedArray::MaximumFilters>& filters,
       std::uint32_t skipped, std::size_t elementBytes, const std::byte* stored, std::size_t storedBytes,
       std::size_t chunkBytes);
 
   /// Decompresses a chunk directly to `values` if Deflate or Zstd is its only filter. Otherwise does nothing
-  /// and returns false. Throws like Undo().
-  bool InflateTo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters, std::uint32_t skipped,
-      const std::byte* stored, std::size_t storedBytes, std::byte* values, std::size_t chunkBytes);
+  /// and returns false. Throws like Decode().
+  bool DecompressTo(const std::array<FilterType, ChunkedArray::MaximumFilters>& filters,
+      std::uint32_t skipped, const std::byte* stored, std::size_t storedBytes, std::byte* values,
+      std::size_t chunkBytes);
 
-  /// Frees buffers with more than `most` bytes. The values that Undo() returned become invalid.
+  /// Frees buffers with more than `most` bytes. The values that Decode() returned become invalid.
   void Trim(std::size_t most);
 
 private:
@@ -50,9 +52,9 @@ private:
     std::unique_ptr<std::byte[]> Memory;
     std::size_t Bytes = 0;
 
-    std::byte* Room(std::size_t bytes);
+    std::byte* Reserve(std::size_t bytes);
   };
-  /// The bytes of a chunk after the filters undone so far.
+  /// The bytes of a chunk after the reversal of some filters.
   struct Span
   {
     const std::byte* Data;
@@ -64,16 +66,16 @@ private:
     void operator()(ZSTD_DCtx_s* decompressor) const;
   };
 
-  std::byte* OtherRoom(const Span& data, std::size_t bytes);
-  Span Inflate(FilterKind kind, const Span& data, std::size_t chunkBytes);
-  std::size_t InflateInto(
-      FilterKind kind, const Span& data, std::byte* to, std::size_t capacity, std::size_t chunkBytes);
+  std::byte* OtherBuffer(const Span& data, std::size_t bytes);
+  Span Decompress(FilterType kind, const Span& data, std::size_t chunkBytes);
+  std::size_t DecompressData(
+      FilterType kind, const Span& data, std::byte* to, std::size_t capacity, std::size_t chunkBytes);
   Span Unshuffle(const Span& data, std::size_t elementBytes);
   static Span VerifyChecksum(const Span& data);
 
   std::unique_ptr<libdeflate_decompressor, CloseDecompressor> Decompressor;
   std::unique_ptr<ZSTD_DCtx_s, CloseDecompressor> ZstdDecompressor;  ///< created when first used
-  std::array<Buffer, 2> Plain;
+  std::array<Buffer, 2> Buffers;
 };
 
 /// Returns HDF5's Fletcher32 checksum.

@@ -38,7 +38,7 @@ std::atomic<std::size_t> EnqueueCalls{0};
 /// threads than there are cores. TBB fixes its greatest number of threads when it is first used in the
 /// process, and aborts the process if the system refuses a thread. PatchIO therefore requests MostIoThreads
 /// as soon as it is loaded, determines before each read how many threads TBB and the system allow, and never
-/// uses more. Thread-safe.
+/// uses more threads. Thread-safe.
 class IoThreads
 {
 public:
@@ -48,36 +48,36 @@ public:
   struct Slot
   {
     explicit Slot(TaskPriority priority);
-    /// Runs `work` on a thread of TBB. `work` ends with GiveBack().
+    /// Runs `work` on a thread of TBB. The last action of `work` must be Release().
     void Enqueue(std::function<void()> work);
 
     const TaskPriority Priority;
 
   private:
-    void CarryOut();
+    void RunWork();
 
     tbb::task_arena Arena;
     std::function<void()> Work;
   };
 
-  static IoThreads& OfProcess();
+  static IoThreads& Instance();
 
-  /// Returns `wanted` free slots; fewer, or none, if another user of TBB has set a lower limit or the system
-  /// refuses threads (ulimit, cgroup, memory). Each slot must be given back.
-  std::vector<Slot*> Take(int wanted, TaskPriority priority);
-  /// Returns a slot after its task. The task calls it as its last action.
-  void GiveBack(Slot* slot);
-  /// Returns a slot that got no task.
-  void PutBack(Slot* slot);
+  /// Returns `requested` free slots, or fewer slots if another user of TBB has set a lower limit or the
+  /// system refuses threads (ulimit, cgroup, memory). The caller must release each slot.
+  std::vector<Slot*> Acquire(int requested, TaskPriority priority);
+  /// Marks a slot as free after its task. The task calls this method as its last action.
+  void Release(Slot* slot);
+  /// Marks a slot as free that got no task.
+  void ReleaseUnused(Slot* slot);
 
   /// Returns true when the process is ending; no more tasks may begin then.
-  bool Ends() const { return this->Ending.load(std::memory_order_relaxed); }
+  bool IsEnding() const { return this->Ending.load(std::memory_order_relaxed); }
 
 private:
   IoThreads();
-  int MostOfSystem(int threads);
+  int ThreadsAllowedBySystem(int threads);
   void LimitTbb(int threads);
-  void EndOfProcess();
+  void WaitAtExit();
 
   std::unique_ptr<tbb::global_control> Limit;
   tbb::task_scheduler_handle Handle;  ///< keeps the threads alive between reads
@@ -86,10 +86,11 @@ private:
   std::deque<Slot> Slots;
   std::vector<Slot*> Free[2];  ///< by priority
   int InUse = 0;
-  bool Refused = false;    ///< the system refused threads in the last check
-  int AllowedThreads = 0;  ///< total number of threads that the system allowed at CheckedAt
+  bool WasRefused = false;  ///< the system refused threads in the last check
+  int AllowedThreads = 0;   ///< total number of threads that the system allowed at CheckedAt
   std::chrono::steady_clock::time_point CheckedAt;
-  std::atomic<int> Seen{0};  ///< number of TBB threads that have carried out a task; they stay alive
+  /// Number of TBB threads that have carried out a task. These threads stay alive.
+  std::atomic<int> StartedThreads{0};
   std::atomic<bool> Ending{false};
 };
 
@@ -102,35 +103,35 @@ void WaitForEnd(pid_t thread)
   }
 }
 
-/// Starts and ends `wanted` threads to find out whether the system allows them. Returns `wanted`, or, if the
-/// system refuses, half of the number that it allowed, which leaves a reserve for other threads started at
-/// the same time.
-int ProbeThreads(int wanted)
+/// Starts and ends `requested` threads to find out whether the system allows them. Returns `requested`, or,
+/// if the system refuses, half of the number that it allowed, which leaves a reserve for other threads
+/// started at the same time.
+int ProbeThreads(int requested)
 {
   std::promise<void> release;
   const std::shared_future<void> released = release.get_future().share();
   std::vector<std::thread> threads;
-  std::vector<std::atomic<pid_t>> numbers(wanted);
-  threads.reserve(wanted);
+  std::vector<std::atomic<pid_t>> numbers(requested);
+  threads.reserve(requested);
   try {
-    while (static_cast<int>(threads.size()) < wanted) {
+    while (static_cast<int>(threads.size()) < requested) {
       threads.emplace_back([released, &number = numbers[threads.size()]] {
         number = static_cast<pid_t>(::syscall(SYS_gettid));
         released.wait();
       });
     }
   } catch (const std::system_error&) {
-    wanted = static_cast<int>(threads.size()) / 2;
+    requested = static_cast<int>(threads.size()) / 2;
   }
   release.set_value();
   for (std::size_t i = 0; i < threads.size(); ++i) {
     threads[i].join();
     WaitForEnd(numbers[i]);
   }
-  return wanted;
+  return requested;
 }
 
-IoThreads& IoThreads::OfProcess()
+IoThreads& IoThreads::Instance()
 {
   // The object is never destroyed, because tasks may outlive all other statics.
   static auto* const threads = new IoThreads;
@@ -146,19 +147,19 @@ IoThreads::Slot::Slot(TaskPriority priority)
 
 void IoThreads::Slot::Enqueue(std::function<void()> work)
 {
-  // TBB hands the work over inside its library, which ThreadSanitizer does not see. This counter repeats the
+  // ThreadSanitizer does not see the synchronization inside the library of TBB. This counter repeats the
   // synchronization.
   struct Entry
   {
     Slot* Target;
-    __attribute__((no_sanitize("thread"))) void operator()() const { this->Target->CarryOut(); }
+    __attribute__((no_sanitize("thread"))) void operator()() const { this->Target->RunWork(); }
   };
   this->Work = std::move(work);
   EnqueueCalls.fetch_add(1, std::memory_order_release);
   this->Arena.enqueue(Entry{this});
 }
 
-void IoThreads::Slot::CarryOut()
+void IoThreads::Slot::RunWork()
 {
   EnqueueCalls.load(std::memory_order_acquire);
   const std::function<void()> work = std::move(this->Work);
@@ -168,8 +169,8 @@ void IoThreads::Slot::CarryOut()
 IoThreads::IoThreads() : Handle(tbb::attach{})
 {
   this->LimitTbb(MostIoThreads);
-  // At its first use, TBB searches for its helper libraries, which takes 1 ms: better here than during a
-  // read.
+  // At its first use, TBB searches for its helper libraries for 1 ms. This call spares the first read this
+  // time.
   tbb::task_arena(1, 0).initialize();
 }
 
@@ -180,23 +181,23 @@ void IoThreads::LimitTbb(int threads)
   this->Limit = std::make_unique<tbb::global_control>(parallelism, static_cast<std::size_t>(threads) + 1);
 }
 
-std::vector<IoThreads::Slot*> IoThreads::Take(int wanted, TaskPriority priority)
+std::vector<IoThreads::Slot*> IoThreads::Acquire(int requested, TaskPriority priority)
 {
   static const struct AtExit
   {
-    ~AtExit() { IoThreads::OfProcess().EndOfProcess(); }
-  } atExit;  // constructed in the first read: older statics then still exist when tasks end
+    ~AtExit() { IoThreads::Instance().WaitAtExit(); }
+  } atExit;  // constructed by the first read, so that statics constructed earlier still exist when tasks end
 
   const std::lock_guard<std::mutex> lock(this->Mutex);
   std::vector<Slot*>& free = this->Free[static_cast<int>(priority)];
   // Free slots may still keep their threads for a moment, so they count, too.
-  const int missing = std::max(wanted - static_cast<int>(free.size()), 0);
-  const int most = this->MostOfSystem(static_cast<int>(this->Slots.size()) + missing);
+  const int missing = std::max(requested - static_cast<int>(free.size()), 0);
+  const int most = this->ThreadsAllowedBySystem(static_cast<int>(this->Slots.size()) + missing);
   const int ofTbb =
       static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)) - 1;
   std::vector<Slot*> taken;
-  taken.reserve(std::max(wanted, 0));
-  while (this->InUse < std::min(most, ofTbb) && static_cast<int>(taken.size()) < wanted) {
+  taken.reserve(std::max(requested, 0));
+  while (this->InUse < std::min(most, ofTbb) && static_cast<int>(taken.size()) < requested) {
     if (free.empty()) {
       free.push_back(&this->Slots.emplace_back(priority));
     }
@@ -208,34 +209,34 @@ std::vector<IoThreads::Slot*> IoThreads::Take(int wanted, TaskPriority priority)
 }
 
 /// Returns how many of `threads` threads the system allows. TBB aborts where no exception can be caught, so
-/// PatchIO checks this beforehand.
-int IoThreads::MostOfSystem(int threads)
+/// PatchIO checks the number beforehand.
+int IoThreads::ThreadsAllowedBySystem(int threads)
 {
   const auto now = std::chrono::steady_clock::now();
-  const int seen = this->Seen;
+  const int seen = this->StartedThreads;
   if (threads <= seen || (threads <= this->AllowedThreads && now < this->CheckedAt + CheckValidity)) {
     return threads;
   }
   this->AllowedThreads = seen + ProbeThreads(threads - seen);
   this->CheckedAt = now;
   const bool refused = this->AllowedThreads < threads;
-  if (refused || this->Refused) {
-    this->Refused = refused;
+  if (refused || this->WasRefused) {
+    this->WasRefused = refused;
     this->LimitTbb(refused ? this->AllowedThreads : MostIoThreads);
   }
   return this->AllowedThreads;
 }
 
-void IoThreads::GiveBack(Slot* slot)
+void IoThreads::Release(Slot* slot)
 {
   thread_local bool isSeen = false;
   if (!std::exchange(isSeen, true)) {
-    ++this->Seen;
+    ++this->StartedThreads;
   }
-  this->PutBack(slot);
+  this->ReleaseUnused(slot);
 }
 
-void IoThreads::PutBack(Slot* slot)
+void IoThreads::ReleaseUnused(Slot* slot)
 {
   const std::lock_guard<std::mutex> lock(this->Mutex);
   this->Free[static_cast<int>(slot->Priority)].push_back(slot);
@@ -244,7 +245,7 @@ void IoThreads::PutBack(Slot* slot)
 }
 
 /// Waits for running tasks, because they may use objects that the end of the process destroys.
-void IoThreads::EndOfProcess()
+void IoThreads::WaitAtExit()
 {
   std::unique_lock<std::mutex> lock(this->Mutex);
   this->Ending = true;
@@ -255,11 +256,11 @@ void IoThreads::EndOfProcess()
 }
 
 // Sets the limit as soon as the program or the plugin that links this code is loaded.
-[[maybe_unused]] const IoThreads& MadeWhenLoaded = IoThreads::OfProcess();
+[[maybe_unused]] const IoThreads& InstanceAtLoad = IoThreads::Instance();
 
 }  // namespace
 
-/// The state shared by the scheduler and its tasks. Each running task keeps it alive.
+/// The state shared by the scheduler and its tasks. Each running task keeps the state alive.
 struct IoScheduler::State : std::enable_shared_from_this<State>
 {
   State(std::size_t tasks, TaskBody body, TaskPriority priority)
@@ -270,13 +271,13 @@ struct IoScheduler::State : std::enable_shared_from_this<State>
   bool IsOver() const { return this->Cancelled || this->Next >= this->Tasks; }
   bool HasEnded() const { return this->Readers == 0 && this->IsOver(); }
   void SetLimit(int limit);
-  int Begin(const std::vector<IoThreads::Slot*>& slots);
-  void Read(IoThreads::Slot* slot);
+  int StartReaders(const std::vector<IoThreads::Slot*>& slots);
+  void RunReader(IoThreads::Slot* slot);
   bool RunNextTask();
   void Fail(std::exception_ptr fault);
   bool Retire(IoThreads::Slot* slot);
-  void CallFollowers();
-  void CallWhenDone(std::function<void()> follower);
+  void RunContinuations();
+  void RunWhenFinished(std::function<void()> continuation);
 
   const std::size_t Tasks;
   const TaskBody Body;
@@ -291,8 +292,8 @@ struct IoScheduler::State : std::enable_shared_from_this<State>
   std::mutex Mutex;
   std::condition_variable Change;
   int PeakConcurrency = 0;  ///< most concurrent readers so far
-  int Refused = 0;
-  std::vector<std::function<void()>> Followers;
+  int RefusedLimit = 0;
+  std::vector<std::function<void()>> Continuations;
   std::exception_ptr Fault;  ///< the first exception of a task
   bool HasBegun = false;
   Stopwatch Watch;
@@ -306,35 +307,37 @@ void IoScheduler::State::SetLimit(int limit)
     this->Watch = Stopwatch();
   }
   this->Limit = static_cast<int>(std::min<std::size_t>(std::max(limit, 1), this->Tasks));
-  if (this->Readers >= this->Limit || this->IsOver() || this->Refused > 0) {
+  if (this->Readers >= this->Limit || this->IsOver() || this->RefusedLimit > 0) {
     return;
   }
-  const int wanted = this->Limit - this->Readers;
-  const std::vector<IoThreads::Slot*> slots = IoThreads::OfProcess().Take(wanted, this->Priority);
+  const int requested = this->Limit - this->Readers;
+  const std::vector<IoThreads::Slot*> slots = IoThreads::Instance().Acquire(requested, this->Priority);
   this->Readers += static_cast<int>(slots.size());
-  const int begun = this->Begin(slots);
+  const int begun = this->StartReaders(slots);
   this->Readers -= static_cast<int>(slots.size()) - begun;
-  this->Refused = begun < wanted ? this->Limit.load() : 0;
+  this->RefusedLimit = begun < requested ? this->Limit.load() : 0;
   this->PeakConcurrency = std::max(this->PeakConcurrency, this->Readers.load());
 }
 
-/// Starts a reader on each slot. Returns their number, which is smaller if memory runs out.
-int IoScheduler::State::Begin(const std::vector<IoThreads::Slot*>& slots)
+/// Starts a reader on each slot. Returns the number of started readers, which is less than the number of
+/// slots if memory runs out.
+int IoScheduler::State::StartReaders(const std::vector<IoThreads::Slot*>& slots)
 {
   std::size_t begun = 0;
   try {
     for (; begun < slots.size(); ++begun) {
-      slots[begun]->Enqueue([self = this->shared_from_this(), slot = slots[begun]] { self->Read(slot); });
+      slots[begun]->Enqueue(
+          [self = this->shared_from_this(), slot = slots[begun]] { self->RunReader(slot); });
     }
   } catch (const std::bad_alloc&) {
     std::for_each(slots.begin() + static_cast<std::ptrdiff_t>(begun), slots.end(),
-        [](IoThreads::Slot* slot) { IoThreads::OfProcess().PutBack(slot); });
+        [](IoThreads::Slot* slot) { IoThreads::Instance().ReleaseUnused(slot); });
   }
   return static_cast<int>(begun);
 }
 
 /// The body of a reader: one TBB task that carries out tasks of the read one after another.
-void IoScheduler::State::Read(IoThreads::Slot* slot)
+void IoScheduler::State::RunReader(IoThreads::Slot* slot)
 {
   do {
     while (this->Readers <= this->Limit && this->RunNextTask()) {
@@ -345,7 +348,7 @@ void IoScheduler::State::Read(IoThreads::Slot* slot)
 /// Carries out the next task. Returns false if no task is left.
 bool IoScheduler::State::RunNextTask()
 {
-  if (this->IsOver() || IoThreads::OfProcess().Ends()) {
+  if (this->IsOver() || IoThreads::Instance().IsEnding()) {
     return false;
   }
   const std::size_t task = this->Next++;
@@ -355,7 +358,7 @@ bool IoScheduler::State::RunNextTask()
   try {
     this->Body(task);
     if (++this->Finished == this->Tasks) {
-      this->CallFollowers();
+      this->RunContinuations();
     }
   } catch (...) {
     this->Fail(std::current_exception());  // TBB would terminate the process
@@ -373,27 +376,28 @@ void IoScheduler::State::Fail(std::exception_ptr fault)
   this->Change.notify_all();
 }
 
-void IoScheduler::State::CallFollowers()
+void IoScheduler::State::RunContinuations()
 {
-  std::vector<std::function<void()>> followers;
+  std::vector<std::function<void()>> continuations;
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
-    followers.swap(this->Followers);
+    continuations.swap(this->Continuations);
   }
-  for (const std::function<void()>& follower : followers) {
-    follower();
+  for (const std::function<void()>& continuation : continuations) {
+    continuation();
   }
 }
 
-/// Ends a reader. Returns false if the reader must continue because another one has retired in the meantime.
+/// Ends a reader. Returns false if the reader must continue because another reader has retired in the
+/// meantime.
 bool IoScheduler::State::Retire(IoThreads::Slot* slot)
 {
-  IoThreads& threads = IoThreads::OfProcess();
+  IoThreads& threads = IoThreads::Instance();
   const std::lock_guard<std::mutex> lock(this->Mutex);
-  if (!this->IsOver() && !threads.Ends() && this->Readers <= this->Limit) {
+  if (!this->IsOver() && !threads.IsEnding() && this->Readers <= this->Limit) {
     return false;
   }
-  threads.GiveBack(slot);
+  threads.Release(slot);
   if (--this->Readers == 0 && this->IsOver()) {
     this->EndedAfter = this->Watch.Seconds();
     this->Change.notify_all();
@@ -401,16 +405,16 @@ bool IoScheduler::State::Retire(IoThreads::Slot* slot)
   return true;
 }
 
-void IoScheduler::State::CallWhenDone(std::function<void()> follower)
+void IoScheduler::State::RunWhenFinished(std::function<void()> continuation)
 {
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
     if (this->Finished < this->Tasks) {
-      this->Followers.push_back(std::move(follower));
+      this->Continuations.push_back(std::move(continuation));
       return;
     }
   }
-  follower();
+  continuation();
 }
 
 IoScheduler::IoScheduler(std::size_t tasks, TaskBody body, TaskPriority priority)
@@ -428,10 +432,10 @@ void IoScheduler::SetLimit(int limit)
   this->Shared->SetLimit(limit);
 }
 
-void IoScheduler::SetLimitAfter(IoScheduler& before, int limit)
+void IoScheduler::SetLimitAfter(IoScheduler& previous, int limit)
 {
-  before.Shared->CallWhenDone([follower = std::weak_ptr<State>(this->Shared), limit] {
-    if (const std::shared_ptr<State> state = follower.lock()) {
+  previous.Shared->RunWhenFinished([continuation = std::weak_ptr<State>(this->Shared), limit] {
+    if (const std::shared_ptr<State> state = continuation.lock()) {
       state->SetLimit(limit);
     }
   });
@@ -480,10 +484,10 @@ int IoScheduler::PeakConcurrency() const
   return this->Shared->PeakConcurrency;
 }
 
-int IoScheduler::Refused() const
+int IoScheduler::RefusedLimit() const
 {
   const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
-  return this->Shared->Refused;
+  return this->Shared->RefusedLimit;
 }
 
 double IoScheduler::Fraction() const

@@ -19,7 +19,7 @@ namespace patchio {
 constexpr int MostIoThreads = 4096;
 
 /// Receives the finished fraction, 0..1, on the waiting thread only. If the callback returns false, the work
-/// is cancelled: running tasks finish, and no others begin.
+/// is cancelled: running tasks finish, and no further tasks begin.
 using ProgressCallback = std::function<bool(double)>;
 
 /// Carries out one task, 0 <= task < number of tasks. Several threads call the body concurrently. If the body
@@ -33,7 +33,7 @@ enum class TaskPriority
   Prefetch
 };
 
-/// Runs the tasks of one read. Each task is carried out exactly once. Tasks begin in the order of their
+/// Runs each task of one read exactly once, unless the read is cancelled. Tasks begin in the order of their
 /// numbers, and at most as many run at once as the limit allows. The limit may exceed the number of cores by
 /// far, because tasks wait for storage.
 ///
@@ -46,7 +46,7 @@ enum class TaskPriority
 class IoScheduler
 {
 public:
-  /// Prepares the tasks. SetLimit() starts them.
+  /// Prepares the tasks. SetLimit() starts the tasks.
   IoScheduler(std::size_t tasks, TaskBody body, TaskPriority priority = TaskPriority::Read);
   /// Cancels without waiting for running tasks.
   ~IoScheduler();
@@ -56,16 +56,16 @@ public:
   /// Sets the greatest number of concurrent tasks, at least 1. The first call starts the tasks. Fewer tasks
   /// run at once if TBB or the system allows fewer threads.
   void SetLimit(int limit);
-  /// Calls SetLimit(limit) when all tasks of `before` are finished; never if `before` is cancelled.
-  void SetLimitAfter(IoScheduler& before, int limit);
+  /// Calls SetLimit(limit) when all tasks of `previous` are finished; never if `previous` is cancelled.
+  void SetLimitAfter(IoScheduler& previous, int limit);
   /// Prevents further tasks from beginning.
   void Cancel();
-  /// Waits for at most `most`. Returns true once all tasks are finished or, after Cancel(), no task is
-  /// running.
+  /// Waits, for at most `most`, until all tasks are finished or, after Cancel(), no task is running. Returns
+  /// false if the time has passed before.
   bool WaitFor(std::chrono::milliseconds most) const;
   /// Carries out the next task on the calling thread. Returns false if no task is left.
   bool RunNextTask();
-  /// Rethrows the first exception of a task, if there was one.
+  /// Rethrows the first exception of a task, if a task has thrown.
   void Rethrow() const;
 
   bool Cancelled() const;
@@ -75,10 +75,10 @@ public:
   /// thread.
   int PeakConcurrency() const;
   /// Returns the limit for which TBB or the system refused some threads; 0 if no threads were refused.
-  int Refused() const;
+  int RefusedLimit() const;
   /// Returns the fraction of tasks that are finished, 0..1.
   double Fraction() const;
-  /// Returns the seconds from the first SetLimit() to the end of the last task, or until now.
+  /// Returns the seconds from the first SetLimit() to the end of the last task, or until now if tasks remain.
   double Seconds() const;
 
 private:
@@ -94,11 +94,11 @@ constexpr std::chrono::milliseconds PollInterval(10);
 ///
 /// Without `progress` the calling thread carries out tasks, too. With `progress` the calling thread only
 /// waits, because a task may take seconds, and calls `progress` every 10 ms. If the limit is 1 or TBB
-/// provides no threads, the calling thread carries out all tasks and calls `progress` after each.
+/// provides no threads, the calling thread carries out all tasks and calls `progress` after each task.
 bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const ProgressCallback& progress = {});
 
 /// Carries out work(task) for all tasks, even if some fail. Then throws Error with the message of the first
-/// failure, if there was one.
+/// failure, if a task has failed.
 template <typename Work>
 void RunTasksOrThrow(std::size_t tasks, int limit, Work work)
 {

@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::size_t Alignment = 64;
 constexpr std::size_t HugePage = std::size_t(2) << 20;
-/// Size of a segment: small enough that one array in use does not keep the memory of all others, large enough
-/// for huge pages. Segments begin at multiples of this size, so that the address of a buffer tells the
-/// beginning of its segment. A header before each buffer would cause page faults on the thread that cuts the
-/// buffers.
+/// Size of a segment: small enough that one array in use does not keep the memory of all other arrays, large
+/// enough for huge pages. Segments begin at multiples of this size, so that the address of a buffer tells the
+/// beginning of its segment. A header before each buffer would cause page faults on the thread that allocates
+/// the buffers.
 constexpr std::size_t SegmentBytes = std::size_t(64) << 20;
 
 constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
@@ -33,8 +33,8 @@ constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
   return (value + to - 1) / to * to;
 }
 
-/// Large buffers begin on a page boundary. Bytes that are read directly into them then cover as few pages as
-/// possible; the kernel counts pages and splits requests by them.
+/// Large buffers begin on a page boundary. Requests that read directly into a buffer then cover as few pages
+/// as possible; the kernel splits requests that cover many pages.
 constexpr std::size_t Page = 4096;
 constexpr std::size_t LargeBuffer = 16 * Page;
 
@@ -45,7 +45,7 @@ constexpr std::uint64_t AlignmentOf(std::uint64_t bytes)
 
 /// Returns the greatest number of bytes that a buffer takes, including alignment. An empty buffer takes
 /// space, too, so that it lies within its segment.
-constexpr std::uint64_t RoomOf(std::uint64_t bytes)
+constexpr std::uint64_t AlignedSize(std::uint64_t bytes)
 {
   return RoundUp(std::max<std::uint64_t>(bytes, 1), Alignment) + AlignmentOf(bytes) - Alignment;
 }
@@ -57,9 +57,9 @@ constexpr std::uint64_t Excess(std::uint64_t value, std::uint64_t limit)
 
 struct Memory
 {
-  std::byte* Bytes = nullptr;
+  std::byte* Data = nullptr;
   std::size_t Size = 0;
-  std::size_t Room = 0;  ///< mapped bytes after Size, which are only read
+  std::size_t Padding = 0;  ///< mapped bytes after Size, which are only read
 };
 
 std::byte* SegmentBegin(void* buffer)
@@ -67,14 +67,15 @@ std::byte* SegmentBegin(void* buffer)
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(buffer) / SegmentBytes * SegmentBytes);
 }
 
-Memory Allocate(std::size_t size, std::size_t room)
+Memory MapMemory(std::size_t size, std::size_t padding)
 {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   Memory memory;
   memory.Size = RoundUp(size, page);
-  // One eighth suffices for most blocks, so a kept segment can also serve reads that request slightly more.
-  memory.Room = RoundUp(std::max(room, room > 0 ? memory.Size / 8 : 0), page);
-  const std::size_t whole = memory.Size + memory.Room;
+  // One eighth suffices for most blocks. With this padding, a kept segment can also serve reads that request
+  // slightly more.
+  memory.Padding = RoundUp(std::max(padding, padding > 0 ? memory.Size / 8 : 0), page);
+  const std::size_t whole = memory.Size + memory.Padding;
   void* mapped =
       ::mmap(nullptr, whole + SegmentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
@@ -84,21 +85,21 @@ Memory Allocate(std::size_t size, std::size_t room)
             ByteText(static_cast<double>(memory.Size))));
   }
   auto* const begin = static_cast<std::byte*>(mapped);
-  memory.Bytes = SegmentBegin(begin + SegmentBytes - 1);
+  memory.Data = SegmentBegin(begin + SegmentBytes - 1);
   // The memory before and after the segment was mapped only to find an aligned address.
-  if (memory.Bytes > begin) {
-    ::munmap(begin, memory.Bytes - begin);
+  if (memory.Data > begin) {
+    ::munmap(begin, memory.Data - begin);
   }
-  ::munmap(memory.Bytes + whole, begin + SegmentBytes - memory.Bytes);
+  ::munmap(memory.Data + whole, begin + SegmentBytes - memory.Data);
   if (size >= HugePage) {
-    ::madvise(memory.Bytes, memory.Size, MADV_HUGEPAGE);  // a failure only costs speed
+    ::madvise(memory.Data, memory.Size, MADV_HUGEPAGE);  // a failure only costs speed
   }
   return memory;
 }
 
-void Free(const Memory& memory)
+void UnmapMemory(const Memory& memory)
 {
-  ::munmap(memory.Bytes, memory.Size + memory.Room);
+  ::munmap(memory.Data, memory.Size + memory.Padding);
 }
 
 }  // namespace
@@ -109,37 +110,39 @@ class MemoryPool::State
 public:
   ~State() { this->Trim(0); }
 
-  /// Returns at least `size` bytes, followed by `room` bytes. Throws Error if the limit is exceeded.
-  Memory Take(std::size_t size, std::size_t room)
+  /// Returns at least `size` bytes, followed by `padding` bytes. Throws Error if the memory would exceed the
+  /// limit.
+  Memory Acquire(std::size_t size, std::size_t padding)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
-    const auto best = this->BestKept(size, room);
+    const auto best = this->BestKept(size, padding);
     Memory memory;
     if (best != this->Kept.end()) {
       memory = *best;
       this->Kept.erase(best);
       this->KeptSize -= memory.Size;
     } else {
-      // If memory is short, unused segments that do not fit are freed, because Check() counted them as free.
+      // If memory is short, unused segments that do not fit are freed, because CheckAvailable() counted them
+      // as free.
       this->CheckLimit(size);
       const std::uint64_t most = this->Limit > 0 ? this->Limit : std::numeric_limits<std::uint64_t>::max();
       this->Trim(AvailableMemory() < size ? 0 : Excess(this->KeptSize, Excess(this->TotalSize + size, most)));
-      memory = Allocate(size, room);
+      memory = MapMemory(size, padding);
       this->TotalSize += memory.Size;
     }
     return memory;
   }
 
-  void GiveBack(const Memory& memory)
+  void Release(const Memory& memory)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->Kept.push_back(memory);
     this->KeptSize += memory.Size;
-    this->Trim(this->MostKept);
+    this->Trim(this->KeptLimit);
   }
 
-  /// Throws Error if another `bytes` bytes exceed the limit or the free memory. Kept segments count as free.
-  void Check(std::uint64_t bytes)
+  /// Throws Error if `bytes` more bytes exceed the limit or the free memory. Kept segments count as free.
+  void CheckAvailable(std::uint64_t bytes)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->CheckLimit(bytes);
@@ -155,7 +158,7 @@ public:
     }
   }
 
-  /// Throws Error if segments with another `bytes` bytes exceed the limit.
+  /// Throws Error if segments with `bytes` more bytes exceed the limit.
   void CheckLimit(std::uint64_t bytes) const
   {
     const std::uint64_t used = this->TotalSize - this->KeptSize;
@@ -177,7 +180,7 @@ public:
     std::sort(this->Kept.begin(), this->Kept.end(),
         [](const Memory& a, const Memory& b) { return a.Size > b.Size; });
     while (this->KeptSize > most) {
-      Free(this->Kept.back());
+      UnmapMemory(this->Kept.back());
       this->KeptSize -= this->Kept.back().Size;
       this->TotalSize -= this->Kept.back().Size;
       this->Kept.pop_back();
@@ -186,17 +189,18 @@ public:
 
   mutable std::mutex Mutex;
   std::uint64_t Limit = 0;
-  std::uint64_t MostKept = 0;
+  std::uint64_t KeptLimit = 0;
   std::uint64_t KeptSize = 0;
   std::uint64_t TotalSize = 0;
 
 private:
-  /// Returns the smallest kept segment that is large enough but not much larger than needed.
-  std::vector<Memory>::iterator BestKept(std::size_t size, std::size_t room)
+  /// Returns the smallest kept segment that is large enough but not much larger than needed, or Kept.end().
+  std::vector<Memory>::iterator BestKept(std::size_t size, std::size_t padding)
   {
     auto best = this->Kept.end();
     for (auto it = this->Kept.begin(); it != this->Kept.end(); ++it) {
-      if (it->Room >= room && it->Size >= size && it->Size <= size + size / 4 + std::min(size, HugePage) &&
+      if (it->Padding >= padding && it->Size >= size &&
+          it->Size <= size + size / 4 + std::min(size, HugePage) &&
           (best == this->Kept.end() || it->Size < best->Size)) {
         best = it;
       }
@@ -214,7 +218,7 @@ MemoryPool::MemoryPool(std::uint64_t limit) : Shared(std::make_shared<State>())
 
 MemoryPool::~MemoryPool()
 {
-  this->Keep(0);
+  this->SetKeptLimit(0);
 }
 
 void MemoryPool::SetLimit(std::uint64_t bytes)
@@ -229,10 +233,10 @@ std::uint64_t MemoryPool::Limit() const
   return this->Shared->Limit;
 }
 
-void MemoryPool::Keep(std::uint64_t bytes)
+void MemoryPool::SetKeptLimit(std::uint64_t bytes)
 {
   const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
-  this->Shared->MostKept = bytes;
+  this->Shared->KeptLimit = bytes;
   this->Shared->Trim(bytes);
 }
 
@@ -254,25 +258,25 @@ void MemoryPool::Trim(std::uint64_t bytes)
   this->Shared->Trim(bytes);
 }
 
-void MemoryPool::Check(std::uint64_t bytes) const
+void MemoryPool::CheckAvailable(std::uint64_t bytes) const
 {
-  this->Shared->Check(bytes);
+  this->Shared->CheckAvailable(bytes);
 }
 
 struct MemoryArena::Segment
 {
-  Memory Block;
+  Memory Mapped;
   std::size_t Position = 0;
   std::atomic<std::size_t> References{1};  ///< buffers, plus 1 while the arena cuts from the segment
   std::shared_ptr<MemoryPool::State> Pool;
 };
 
-MemoryArena::MemoryArena(MemoryPool& pool, std::uint64_t payload, std::size_t buffers, std::uint64_t room)
+MemoryArena::MemoryArena(MemoryPool& pool, std::uint64_t payload, std::size_t buffers, std::uint64_t padding)
     : Pool(pool.Shared),
-      Room(room),
+      Padding(padding),
       Remaining(payload + payload / (LargeBuffer / Page) + Alignment * std::uint64_t(buffers))
 {
-  this->Pool->Check(payload + Alignment * std::uint64_t(buffers));
+  this->Pool->CheckAvailable(payload + Alignment * std::uint64_t(buffers));
 }
 
 MemoryArena::~MemoryArena()
@@ -282,20 +286,20 @@ MemoryArena::~MemoryArena()
   }
 }
 
-Buffer MemoryArena::Cut(std::size_t bytes)
+Buffer MemoryArena::Allocate(std::size_t bytes)
 {
-  const std::uint64_t need = RoomOf(bytes);
+  const std::uint64_t need = AlignedSize(bytes);
   assert(need <= this->Remaining);
   if (need > SegmentBytes / 8) {
     // A large buffer gets a segment of its own; otherwise the ends of segments in which it does not fit would
     // be wasted.
     Segment* own = this->MakeSegment(need);
     this->Remaining -= need;
-    Buffer buffer = MemoryArena::CutFrom(own, bytes);
+    Buffer buffer = MemoryArena::AllocateFrom(own, bytes);
     MemoryArena::Unref(own);
     return buffer;
   }
-  if (!this->Current || this->Current->Position + need > std::min(this->Current->Block.Size, SegmentBytes)) {
+  if (!this->Current || this->Current->Position + need > std::min(this->Current->Mapped.Size, SegmentBytes)) {
     Segment* next = this->MakeSegment(std::min<std::uint64_t>(this->Remaining, SegmentBytes - Alignment));
     if (this->Current) {
       MemoryArena::Unref(this->Current);
@@ -303,23 +307,23 @@ Buffer MemoryArena::Cut(std::size_t bytes)
     this->Current = next;
   }
   this->Remaining -= need;
-  return MemoryArena::CutFrom(this->Current, bytes);
+  return MemoryArena::AllocateFrom(this->Current, bytes);
 }
 
 MemoryArena::Segment* MemoryArena::MakeSegment(std::uint64_t size)
 {
   auto segment = std::make_unique<Segment>();
   segment->Pool = this->Pool;
-  segment->Block = this->Pool->Take(size + Alignment, this->Room);
-  new (segment->Block.Bytes) Segment*(segment.get());
+  segment->Mapped = this->Pool->Acquire(size + Alignment, this->Padding);
+  new (segment->Mapped.Data) Segment*(segment.get());
   segment->Position = Alignment;
   return segment.release();
 }
 
-Buffer MemoryArena::CutFrom(Segment* segment, std::uint64_t bytes)
+Buffer MemoryArena::AllocateFrom(Segment* segment, std::uint64_t bytes)
 {
   segment->Position = RoundUp(segment->Position, AlignmentOf(bytes));
-  std::byte* buffer = segment->Block.Bytes + segment->Position;
+  std::byte* buffer = segment->Mapped.Data + segment->Position;
   segment->Position += RoundUp(std::max<std::uint64_t>(bytes, 1), Alignment);
   ++segment->References;
   return Buffer(buffer);
@@ -328,7 +332,7 @@ Buffer MemoryArena::CutFrom(Segment* segment, std::uint64_t bytes)
 void MemoryArena::Unref(Segment* segment)
 {
   if (--segment->References == 0) {
-    segment->Pool->GiveBack(segment->Block);
+    segment->Pool->Release(segment->Mapped);
     delete segment;
   }
 }
@@ -347,7 +351,7 @@ Buffer ShareBuffer(void* data)
 SegmentInUse SegmentOfBuffer(void* data)
 {
   const auto* segment = *reinterpret_cast<MemoryArena::Segment**>(SegmentBegin(data));
-  return {segment, segment->Block.Size};
+  return {segment, segment->Mapped.Size};
 }
 
 void BufferDeleter::operator()(void* data) const

@@ -1,4 +1,4 @@
-// Memory for many arrays: segments of huge pages from which arrays are cut, and which are reused.
+// Memory for many arrays: a pool of segments of huge pages, which later reads reuse.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@ struct BufferDeleter
 /// 4096 bytes if the array has 64 KiB or more. The segment returns to its pool when its last buffer is freed.
 using Buffer = std::unique_ptr<void, BufferDeleter>;
 
-/// Frees a buffer that was released from its Buffer. The signature is that of
-/// vtkAbstractArray::SetArrayFreeFunction().
+/// Frees memory that Buffer::release() has returned. The function has the signature that
+/// vtkAbstractArray::SetArrayFreeFunction() expects.
 void FreeBuffer(void* data);
 
 /// Returns another owner of a buffer's memory, which is freed with its last owner.
 Buffer ShareBuffer(void* data);
 
-/// The segment that a buffer keeps in use. Buffers of one segment have the same `Segment`.
+/// The segment that a buffer keeps in use, and the size of the segment in bytes. Buffers of one segment have
+/// the same `Segment`.
 struct SegmentInUse
 {
   const void* Segment = nullptr;
@@ -35,8 +36,8 @@ SegmentInUse SegmentOfBuffer(void* data);
 class MemoryPool
 {
 public:
-  /// limit: greatest total size of the used and kept segments of this pool, in bytes. 0: only the free memory
-  /// of the machine limits the size.
+  /// Creates an empty pool. `limit`: greatest total size of the used and kept segments, in bytes. 0: only the
+  /// free memory of the machine limits the size.
   explicit MemoryPool(std::uint64_t limit = 0);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
@@ -44,17 +45,18 @@ public:
 
   void SetLimit(std::uint64_t bytes);
   std::uint64_t Limit() const;
-  /// Keeps at most `bytes` bytes of unused segments from now on, and frees the rest. Initially 0.
-  void Keep(std::uint64_t bytes);
+  /// Sets the greatest total size of unused segments that the pool keeps, in bytes, and frees the segments
+  /// beyond this size. The initial size is 0.
+  void SetKeptLimit(std::uint64_t bytes);
   /// Returns the size of the unused segments that are kept for the next read, in bytes.
   std::uint64_t KeptBytes() const;
   /// Returns the size of all segments, used and kept, in bytes.
   std::uint64_t TotalBytes() const;
-  /// Frees unused segments until they have at most `bytes` bytes.
+  /// Frees unused segments until their total size is at most `bytes`.
   void Trim(std::uint64_t bytes);
-  /// Throws Error if buffers with another `bytes` bytes would exceed the limit or the free memory of the
-  /// machine. Kept segments count as free.
-  void Check(std::uint64_t bytes) const;
+  /// Throws Error if `bytes` more bytes of buffers would exceed the limit or the free memory of the machine.
+  /// Kept segments count as free.
+  void CheckAvailable(std::uint64_t bytes) const;
 
 private:
   friend class MemoryArena;
@@ -62,21 +64,23 @@ private:
   std::shared_ptr<State> Shared;
 };
 
-/// Cuts the arrays of one read from segments of a pool. `room` bytes after each buffer are readable: these
-/// bytes belong to other buffers, or to untouched memory after the segment, which takes address space only.
+/// Allocates the arrays of one read in segments of a pool. The `padding` bytes after each buffer are
+/// readable: these bytes belong to other buffers, or to untouched memory after the segment, which takes
+/// address space only.
 class MemoryArena
 {
 public:
-  /// payload, buffers: total bytes and number of the buffers to be cut. room: bytes after each buffer that
-  /// must be readable. Throws Error if this exceeds the pool's limit or the free memory of the machine.
-  MemoryArena(MemoryPool& pool, std::uint64_t payload, std::size_t buffers, std::uint64_t room = 0);
+  /// Prepares the allocation of at most `buffers` buffers with `payload` bytes in total. `padding`: bytes
+  /// after each buffer that must be readable. Throws Error if the buffers exceed the pool's limit or the free
+  /// memory of the machine.
+  MemoryArena(MemoryPool& pool, std::uint64_t payload, std::size_t buffers, std::uint64_t padding = 0);
   ~MemoryArena();
   MemoryArena(const MemoryArena&) = delete;
   MemoryArena& operator=(const MemoryArena&) = delete;
 
-  /// Cuts the next buffer. The buffers together must not exceed `payload` and `buffers`. Throws Error like
-  /// the constructor.
-  Buffer Cut(std::size_t bytes);
+  /// Allocates the next buffer. All buffers together must not exceed `payload` and `buffers`. Throws Error
+  /// like the constructor.
+  Buffer Allocate(std::size_t bytes);
 
 private:
   friend void FreeBuffer(void* data);
@@ -84,13 +88,13 @@ private:
   friend SegmentInUse SegmentOfBuffer(void* data);
   struct Segment;
   Segment* MakeSegment(std::uint64_t size);
-  static Buffer CutFrom(Segment* segment, std::uint64_t bytes);
+  static Buffer AllocateFrom(Segment* segment, std::uint64_t bytes);
   static void Unref(Segment* segment);
 
   std::shared_ptr<MemoryPool::State> Pool;
   Segment* Current = nullptr;
-  const std::uint64_t Room;
-  std::uint64_t Remaining;  ///< bytes that may still be cut, including alignment
+  const std::uint64_t Padding;
+  std::uint64_t Remaining;  ///< bytes that may still be allocated, including alignment
 };
 
 }  // namespace patchio

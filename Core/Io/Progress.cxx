@@ -27,13 +27,15 @@ enum Term : std::size_t
 };
 
 /// The fraction is sent in millionths, as a whole number.
-constexpr double Unit = 1e6;
+constexpr double FractionScale = 1e6;
 /// Seconds between two sums. Shorter reads need only the last sum.
-constexpr double Interval = 0.02;
+constexpr double SumInterval = 0.02;
 
 }  // namespace
 
-SharedProgress::SharedProgress(Communicator& ranks) : Ranks(ranks.BackgroundDuplicate()), NextSum(Interval) {}
+SharedProgress::SharedProgress(Communicator& ranks) : Ranks(ranks.BackgroundDuplicate()), NextSum(SumInterval)
+{
+}
 
 bool SharedProgress::Step(const ReadProgress& ofThisRank, bool stop)
 {
@@ -43,10 +45,10 @@ bool SharedProgress::Step(const ReadProgress& ofThisRank, bool stop)
     this->Exchange(true);
   }
   if (this->Ranks.Size() == 1) {
-    this->All = ofThisRank;
+    this->TotalProgress = ofThisRank;
   }
-  this->All.Seconds = ofThisRank.Seconds;
-  return !this->AnyStops;
+  this->TotalProgress.Seconds = ofThisRank.Seconds;
+  return !this->IsStopped;
 }
 
 bool SharedProgress::StepAfterEnd(bool stop)
@@ -56,32 +58,32 @@ bool SharedProgress::StepAfterEnd(bool stop)
     this->OfThisRank.Fraction = 1;
     this->OfThisRank.Bytes = this->OfThisRank.BytesToRead;
   }
-  this->All.Seconds = this->Watch.Seconds();
+  this->TotalProgress.Seconds = this->Watch.Seconds();
   this->Exchange(false);
-  return this->Over;
+  return this->IsOver;
 }
 
 void SharedProgress::Exchange(bool reading)
 {
-  if (!this->Over && !this->Summing) {
+  if (!this->IsOver && !this->Summing) {
     std::vector<double> terms(Terms, 0);
     terms[ReadingTerm] = reading ? 1 : 0;
     terms[StopTerm] = this->Stop ? 1 : 0;
     terms[BytesTerm] = static_cast<double>(this->OfThisRank.Bytes);
     terms[BytesToReadTerm] = static_cast<double>(this->OfThisRank.BytesToRead);
-    terms[FractionTerm] = std::round(this->OfThisRank.Fraction * Unit);
+    terms[FractionTerm] = std::round(this->OfThisRank.Fraction * FractionScale);
     this->Ranks.BeginSum(terms);
     this->Summing = true;
-    this->NextSum = this->Watch.Seconds() + Interval;
+    this->NextSum = this->Watch.Seconds() + SumInterval;
   }
   std::vector<double> sum;
-  if (this->Summing && this->Ranks.EndSum(sum)) {
+  if (this->Summing && this->Ranks.TestSum(sum)) {
     this->Summing = false;
-    this->AnyStops = sum[StopTerm] > 0;
-    this->Over = this->AnyStops || sum[ReadingTerm] == 0;
-    this->All.Bytes = static_cast<std::uint64_t>(sum[BytesTerm]);
-    this->All.BytesToRead = static_cast<std::uint64_t>(sum[BytesToReadTerm]);
-    this->All.Fraction = sum[FractionTerm] / Unit / this->Ranks.Size();
+    this->IsStopped = sum[StopTerm] > 0;
+    this->IsOver = this->IsStopped || sum[ReadingTerm] == 0;
+    this->TotalProgress.Bytes = static_cast<std::uint64_t>(sum[BytesTerm]);
+    this->TotalProgress.BytesToRead = static_cast<std::uint64_t>(sum[BytesToReadTerm]);
+    this->TotalProgress.Fraction = sum[FractionTerm] / FractionScale / this->Ranks.Size();
   }
 }
 
@@ -89,8 +91,8 @@ void SharedProgress::Exchange(bool reading)
 /// waits sleep, because other ranks need the core to read.
 void SharedProgress::Pause(double waited)
 {
-  constexpr double aMoment = 0.001;
-  if (waited < aMoment) {
+  constexpr double yieldSeconds = 0.001;
+  if (waited < yieldSeconds) {
     std::this_thread::yield();
   } else {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -105,8 +107,8 @@ bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
     return true;
   }
   SharedProgress together(ranks);
-  Pace pace(ReportInterval);
-  const auto stops = [&] { return pace.Due() && !progress(together.OfAll().Fraction); };
+  RateLimiter pace(ReportInterval);
+  const auto stops = [&] { return pace.TryAcquire() && !progress(together.Total().Fraction); };
   const std::string fault = CatchError([&] {
     ReadProgress ofThisRank;
     work([&](double fraction) {

@@ -19,7 +19,8 @@ class ReadMeter
   using Clock = std::chrono::steady_clock;
 
 public:
-  /// Counts as one request in flight for its lifetime.
+  /// A request in flight. The meter counts the request from the construction to the destruction of this
+  /// object.
   class Request
   {
   public:
@@ -111,11 +112,12 @@ using ReadProgressCallback = std::function<bool(const ReadProgress&)>;
 class SharedProgress
 {
 public:
-  /// Collective in the first call for `ranks`: every rank of the communicator calls it.
+  /// Prepares the sums over `ranks`. Collective in the first call for `ranks`: every rank of the communicator
+  /// calls it.
   explicit SharedProgress(Communicator& ranks);
 
-  /// Reports this rank's progress, and whether this rank was told to stop. Call it many times per second
-  /// during the read. Returns false once some rank was told to stop; this rank must then stop, too.
+  /// Reports this rank's progress, and whether this rank was told to stop. Call this method many times per
+  /// second during the read. Returns false once some rank was told to stop; this rank must then stop, too.
   bool Step(const ReadProgress& ofThisRank, bool stop);
   /// Replaces Step() after this rank has ended its read, successfully or not. Does not block. Returns true
   /// once all ranks have ended or some rank was told to stop; every rank must call StepAfterEnd() until then.
@@ -132,34 +134,35 @@ public:
   }
 
   /// Returns whether some rank was told to stop. After the end the result is the same on all ranks.
-  bool Stopped() const { return this->AnyStops; }
+  bool Stopped() const { return this->IsStopped; }
   /// Returns the latest known progress of all ranks together.
-  const ReadProgress& OfAll() const { return this->All; }
+  const ReadProgress& Total() const { return this->TotalProgress; }
 
 private:
   void Exchange(bool reading);
   static void Pause(double waited);
 
   Communicator& Ranks;
-  ReadProgress OfThisRank, All;
+  ReadProgress OfThisRank, TotalProgress;
   Stopwatch Watch;
   double NextSum = 0;  ///< time of the next sum in seconds, while this rank reads
   bool Stop = false;   ///< this rank was told to stop
   bool Summing = false;
-  bool AnyStops = false, Over = false;
+  bool IsStopped = false, IsOver = false;
 };
 
 /// Seconds between two reports of progress to the user.
 constexpr double ReportInterval = 0.01;
 
 /// Runs each rank's share of some work, and stops the work on all ranks if the user stops it on one rank.
-/// `work` passes its finished fraction to its argument, a callback, on the calling thread and at any rate. If
-/// the callback returns false, `work` must return or throw soon.
+/// `work` passes the finished fraction of the work to its argument, a callback, on the calling thread and at
+/// any rate. If the callback returns false, `work` must return or throw soon.
 ///
-/// progress: called about every 10 ms with the fraction that all ranks together have finished. If it returns
-/// false on any rank, the work ends on all ranks. Null (on all ranks or on none): the work cannot be stopped,
-/// and the argument of `work` is null. Returns false if the work was stopped. If `work` fails on any rank,
-/// all ranks throw the same Error. Collective: every rank of the communicator calls it.
+/// `progress` is called about every 10 ms with the fraction that all ranks together have finished. If
+/// `progress` returns false on any rank, the work ends on all ranks. If `progress` is null, which must be so
+/// on all ranks, the work cannot be stopped, and the argument of `work` is null. Returns false if the work
+/// was stopped. If `work` fails on any rank, all ranks throw the same Error. Collective: every rank of the
+/// communicator calls it.
 bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
     const std::function<void(const ProgressCallback&)>& work);
 

@@ -54,7 +54,7 @@ struct TaskReaders::PerThread
 };
 
 TaskReaders::TaskReaders(Source& source, ReadMeter& meter)
-    : All(new PerThread{tbb::enumerable_thread_specific<TaskReader>(
+    : Instances(new PerThread{tbb::enumerable_thread_specific<TaskReader>(
           [&source, &meter] { return TaskReader(source, meter); })})
 {
 }
@@ -63,13 +63,13 @@ TaskReaders::~TaskReaders() = default;
 
 TaskReader& TaskReaders::OfThisThread()
 {
-  return this->All->Readers.local();
+  return this->Instances->Readers.local();
 }
 
 namespace {
 
-/// Returns what the plan reads of each task: the number of bytes of its segments, or, for chunked tasks, the
-/// number of chunks.
+/// Returns the amount that the plan reads of each task: the number of bytes of its segments, or, for chunked
+/// tasks, the number of chunks.
 std::vector<std::uint64_t> AmountsInPlan(const LocationTable& table, const ReadPlan& plan)
 {
   std::vector<std::uint64_t> read(table.Locations.size(), 0);
@@ -79,7 +79,7 @@ std::vector<std::uint64_t> AmountsInPlan(const LocationTable& table, const ReadP
   return read;
 }
 
-/// Returns what a read of all values of a task reads, in the units of AmountsInPlan().
+/// Returns the amount that a read of all values of a task needs, in the units of AmountsInPlan().
 std::uint64_t CompleteAmount(const LocationTable& table, const Location& location)
 {
   if (location.Kind == Encoding::Chunked) {
@@ -96,14 +96,14 @@ StoredSums::StoredSums(const LocationTable& table, const ReadPlan& plan)
   if (table.Checksums.empty()) {
     return;
   }
-  this->OfSegments.resize(plan.Segments.size());
-  this->OfTasks = std::vector<Task>(table.Locations.size());
+  this->SegmentSums.resize(plan.Segments.size());
+  this->TaskSums = std::vector<Task>(table.Locations.size());
   const std::vector<std::uint64_t> read = AmountsInPlan(table, plan);
-  for (std::size_t task = 0; task < this->OfTasks.size(); ++task) {
+  for (std::size_t task = 0; task < this->TaskSums.size(); ++task) {
     const Location& location = table.Locations[task];
-    this->OfTasks[task].Expected = table.Checksums[task];
-    this->OfTasks[task].Known = (location.Kind == Encoding::Raw || location.Kind == Encoding::Chunked) &&
-                                location.Count == 1 && read[task] == CompleteAmount(table, location);
+    this->TaskSums[task].Expected = table.Checksums[task];
+    this->TaskSums[task].Known = (location.Kind == Encoding::Raw || location.Kind == Encoding::Chunked) &&
+                                 location.Count == 1 && read[task] == CompleteAmount(table, location);
   }
 }
 
@@ -149,31 +149,31 @@ std::size_t BytesOf(const ChunkedArray& array, const Chunk& chunk)
 
 /// Serializes the decoding of large compressed chunks, and frees their memory afterwards. Otherwise each
 /// thread would keep as much memory as the largest chunk, which may be the entire array.
-class LargeChunkTurn
+class LargeChunkLock
 {
 public:
-  LargeChunkTurn(const ChunkedArray& array, TaskReader& reader) : Executor(reader)
+  LargeChunkLock(const ChunkedArray& array, TaskReader& reader) : Reader(reader)
   {
     if (array.Filters != decltype(array.Filters){} && ChunkBytes(array) > Large) {
-      this->Turn = std::unique_lock<std::mutex>(LargeChunks);
+      this->Lock = std::unique_lock<std::mutex>(LargeChunkMutex);
     }
   }
-  ~LargeChunkTurn()
+  ~LargeChunkLock()
   {
-    if (this->Turn) {
-      this->Executor.Decoder().Trim(Large);
+    if (this->Lock) {
+      this->Reader.Decoder().Trim(Large);
     }
   }
 
 private:
   static constexpr std::size_t Large = 64 << 20;
-  static std::mutex LargeChunks;
+  static std::mutex LargeChunkMutex;
 
-  TaskReader& Executor;
-  std::unique_lock<std::mutex> Turn;
+  TaskReader& Reader;
+  std::unique_lock<std::mutex> Lock;
 };
 
-std::mutex LargeChunkTurn::LargeChunks;
+std::mutex LargeChunkLock::LargeChunkMutex;
 
 /// Carries out one request, from reading its bytes to placing its values.
 class RequestReader
@@ -181,7 +181,7 @@ class RequestReader
 public:
   RequestReader(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
       const StorageRequest& request, const TargetFunction& targetOf, StoredSums* sums)
-      : Executor(reader),
+      : Reader(reader),
         Table(table),
         Request(request),
         Sums(sums),
@@ -201,11 +201,11 @@ public:
     std::byte* stored = this->Stored;
     for (const Segment* segment = this->Begin; segment != this->End; ++segment) {
       const ReadTarget& target = this->TargetOf(*segment);
-      if (std::byte* straight = this->DirectAddress(*segment, target)) {
-        this->PlaceByteRange(*segment, target, straight);
+      if (std::byte* direct = this->DirectAddress(*segment, target)) {
+        this->PlaceByteRange(*segment, target, direct);
         continue;
       }
-      if (this->KindOf(*segment) == Encoding::Raw) {
+      if (this->EncodingOf(*segment) == Encoding::Raw) {
         this->PlaceByteRange(*segment, target, stored);
       } else {
         this->PlaceStoredChunk(*segment, target, stored);
@@ -216,7 +216,7 @@ public:
 
 private:
   const ReadTarget& TargetOf(const Segment& segment) const { return this->Targets[&segment - this->Begin]; }
-  Encoding KindOf(const Segment& segment) const { return this->Table.Locations[segment.Task].Kind; }
+  Encoding EncodingOf(const Segment& segment) const { return this->Table.Locations[segment.Task].Kind; }
   const ByteRange& ByteRangeOf(const Segment& segment) const
   {
     return this->Table.ByteRanges[this->Table.Locations[segment.Task].First + segment.Component];
@@ -233,12 +233,12 @@ private:
   {
     constexpr std::uint64_t small = 64 << 10;
     std::int64_t first = 0;
-    const bool straight = this->KindOf(segment) == Encoding::Raw &&
-                          (segment.Bytes >= small || this->Request.SegmentCount == 1) &&
-                          target.More.empty() && target.One.Place.OutputComponents == 1 &&
-                          target.One.Place.Contiguous(first);
-    return straight
-               ? static_cast<std::byte*>(target.One.Data) + first * SizeOf(target.One.Type) + segment.Begin
+    const bool direct = this->EncodingOf(segment) == Encoding::Raw &&
+                        (segment.Bytes >= small || this->Request.SegmentCount == 1) &&
+                        target.Additional.empty() && target.Main.Mapping.OutputComponents == 1 &&
+                        target.Main.Mapping.IsContiguous(first);
+    return direct
+               ? static_cast<std::byte*>(target.Main.Data) + first * SizeOf(target.Main.Type) + segment.Begin
                : nullptr;
   }
 
@@ -246,16 +246,16 @@ private:
   void PlaceByteRange(const Segment& segment, const ReadTarget& target, std::byte* values) const;
   void PlaceStoredChunk(const Segment& segment, const ReadTarget& target, std::byte* stored) const;
   void SumChunk(const Segment& segment, const std::byte* values) const;
-  std::byte* InflateDirect(const ChunkedArray& array, const Chunk& chunk, const Segment& segment,
+  std::byte* DecompressDirect(const ChunkedArray& array, const Chunk& chunk, const Segment& segment,
       const ReadTarget& target, const std::byte* stored) const;
   void PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Segment& segment, const ReadTarget& target,
       std::byte* stored) const;
-  const std::byte* Decoded(
+  const std::byte* Decode(
       const ChunkedArray& array, const Chunk& chunk, const Segment& segment, const std::byte* stored) const;
   void PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Segment& segment,
       const ReadTarget& target, const std::byte* values) const;
 
-  TaskReader& Executor;
+  TaskReader& Reader;
   const LocationTable& Table;
   const StorageRequest& Request;
   std::vector<ReadTarget> Targets;  ///< one per segment of the request
@@ -276,22 +276,22 @@ void RequestReader::Fetch()
     indirect += this->DirectAddress(*segment, this->TargetOf(*segment)) ? 0 : segment->Bytes;
     position = segment->Offset + segment->Bytes;
   }
-  std::byte* const scratch = this->Executor.Scratch(indirect + widestGap);
+  std::byte* const scratch = this->Reader.Scratch(indirect + widestGap);
   std::byte* const waste = scratch + indirect;
   std::byte* next = scratch;
-  std::vector<iovec>& buffers = this->Executor.Buffers();
+  std::vector<iovec>& buffers = this->Reader.Buffers();
   position = this->Request.Offset;
   for (const Segment* segment = this->Begin; segment != this->End; ++segment) {
     if (segment->Offset > position) {
       buffers.push_back({waste, segment->Offset - position});
     }
-    std::byte* const straight = this->DirectAddress(*segment, this->TargetOf(*segment));
-    buffers.push_back({straight ? straight : next, segment->Bytes});
-    next += straight ? 0 : segment->Bytes;
+    std::byte* const direct = this->DirectAddress(*segment, this->TargetOf(*segment));
+    buffers.push_back({direct ? direct : next, segment->Bytes});
+    next += direct ? 0 : segment->Bytes;
     position = segment->Offset + segment->Bytes;
   }
   if (this->Request.Bytes > 0) {
-    this->Executor.Read(this->Request.File, this->Request.Offset, buffers);
+    this->Reader.Read(this->Request.File, this->Request.Offset, buffers);
   }
   this->Stored = scratch;
 }
@@ -300,17 +300,17 @@ void RequestReader::PlaceByteRange(const Segment& segment, const ReadTarget& tar
 {
   const ByteRange& byteRange = this->ByteRangeOf(segment);
   const std::int64_t elementBytes = SizeOf(byteRange.Type);
-  if (this->Sums && this->Sums->Wants(segment)) {
+  if (this->Sums && this->Sums->Includes(segment)) {
     const std::uint32_t sum = Crc32(0, values, segment.Bytes);
-    this->Sums->Set(
-        &segment - this->FirstSegment, PartOfCrc32(sum, byteRange.Bytes - segment.Begin - segment.Bytes));
+    this->Sums->Set(&segment - this->FirstSegment,
+        Crc32Contribution(sum, byteRange.Bytes - segment.Begin - segment.Bytes));
   }
   const bool blanks = BlanksUndefined(target);
   if (blanks) {
     BlankStored(target, byteRange.Type, byteRange.BigEndian, values, segment.Bytes);
   }
   target.ForEach([&](const Destination& destination) {
-    PlaceRun(destination.Place, values, segment.Begin / elementBytes, segment.Bytes / elementBytes,
+    PlaceRun(destination.Mapping, values, segment.Begin / elementBytes, segment.Bytes / elementBytes,
         elementBytes, !blanks && NeedsSwap(byteRange.Type, byteRange.BigEndian),
         (*target.Slots)[segment.Component], destination.Data);
   });
@@ -324,13 +324,13 @@ void RequestReader::PlaceStoredChunk(
   try {
     CheckChunkedArray(array);
     if (BlanksUndefined(target)) {
-      const LargeChunkTurn turn(array, this->Executor);
+      const LargeChunkLock lock(array, this->Reader);
       this->PlaceBlanked(array, chunk, segment, target, stored);
-    } else if (const std::byte* straight = this->InflateDirect(array, chunk, segment, target, stored)) {
-      this->SumChunk(segment, straight);
+    } else if (const std::byte* direct = this->DecompressDirect(array, chunk, segment, target, stored)) {
+      this->SumChunk(segment, direct);
     } else {
-      const LargeChunkTurn turn(array, this->Executor);
-      const std::byte* const decoded = this->Decoded(array, chunk, segment, stored);
+      const LargeChunkLock lock(array, this->Reader);
+      const std::byte* const decoded = this->Decode(array, chunk, segment, stored);
       this->SumChunk(segment, decoded);
       this->PlaceValues(array, chunk, segment, target, decoded);
     }
@@ -340,11 +340,11 @@ void RequestReader::PlaceStoredChunk(
   }
 }
 
-/// Sets the contribution of the segment's chunk to the checksum of its task. values: the entire chunk as
+/// Sets the contribution of the segment's chunk to the checksum of its task. `values`: the entire chunk as
 /// stored, but without filters; null if the chunk was never written.
 void RequestReader::SumChunk(const Segment& segment, const std::byte* values) const
 {
-  if (values && this->Sums && this->Sums->Wants(segment)) {
+  if (values && this->Sums && this->Sums->Includes(segment)) {
     this->Sums->Set(&segment - this->FirstSegment,
         ChecksumOfChunk(this->ArrayOf(segment), this->Table.Chunks[segment.Begin], values));
   }
@@ -352,11 +352,11 @@ void RequestReader::SumChunk(const Segment& segment, const std::byte* values) co
 
 /// Returns the bytes of a chunk without filters, possibly in `stored`, or null if the chunk was never
 /// written.
-const std::byte* RequestReader::Decoded(
+const std::byte* RequestReader::Decode(
     const ChunkedArray& array, const Chunk& chunk, const Segment& segment, const std::byte* stored) const
 {
   const std::size_t bytes = BytesOf(array, chunk);
-  return bytes > 0 ? this->Executor.Decoder().Undo(array.Filters, chunk.SkippedFilters, SizeOf(array.Type),
+  return bytes > 0 ? this->Reader.Decoder().Decode(array.Filters, chunk.SkippedFilters, SizeOf(array.Type),
                          stored, segment.Bytes, bytes)
                    : nullptr;
 }
@@ -365,7 +365,8 @@ void RequestReader::PlaceValues(const ChunkedArray& array, const Chunk& chunk, c
     const ReadTarget& target, const std::byte* values) const
 {
   target.ForEach([&](const Destination& destination) {
-    PlaceChunk(destination.Place, array, chunk, values, (*target.Slots)[segment.Component], destination.Data);
+    PlaceChunk(
+        destination.Mapping, array, chunk, values, (*target.Slots)[segment.Component], destination.Data);
   });
 }
 
@@ -373,7 +374,7 @@ void RequestReader::PlaceValues(const ChunkedArray& array, const Chunk& chunk, c
 void RequestReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Segment& segment,
     const ReadTarget& target, std::byte* stored) const
 {
-  const std::byte* const decoded = this->Decoded(array, chunk, segment, stored);
+  const std::byte* const decoded = this->Decode(array, chunk, segment, stored);
   this->SumChunk(segment, decoded);
   const std::size_t bytes = BytesOf(array, chunk);
   std::vector<std::byte> copy;  // the memory of the decoder must not be modified
@@ -387,38 +388,38 @@ void RequestReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const S
 }
 
 /// Decompresses a chunk directly to its place in the output if possible. Returns the address of the values,
-/// or null.
-std::byte* RequestReader::InflateDirect(const ChunkedArray& array, const Chunk& chunk, const Segment& segment,
-    const ReadTarget& target, const std::byte* stored) const
+/// or null if the values must be copied.
+std::byte* RequestReader::DecompressDirect(const ChunkedArray& array, const Chunk& chunk,
+    const Segment& segment, const ReadTarget& target, const std::byte* stored) const
 {
-  if (chunk.Bytes == 0 || !target.More.empty()) {
+  if (chunk.Bytes == 0 || !target.Additional.empty()) {
     return nullptr;
   }
-  std::byte* const place = DirectChunkAddress(target.One.Place, array, chunk, target.One.Data);
-  const bool done = place && this->Executor.Decoder().InflateTo(array.Filters, chunk.SkippedFilters, stored,
-                                 segment.Bytes, place, ChunkBytes(array));
-  return done ? place : nullptr;
+  std::byte* const address = DirectChunkAddress(target.Main.Mapping, array, chunk, target.Main.Data);
+  const bool done = address && this->Reader.Decoder().DecompressTo(array.Filters, chunk.SkippedFilters,
+                                   stored, segment.Bytes, address, ChunkBytes(array));
+  return done ? address : nullptr;
 }
 
 /// Calls visit(first tuple, count) for each row of output tuples that get values.
 template <typename Visit>
-void ForEachRow(const Window& window, Visit visit)
+void ForEachRow(const ArrayMapping& mapping, Visit visit)
 {
-  for (std::int64_t k = window.First[2]; k <= window.Last[2]; ++k) {
-    for (std::int64_t j = window.First[1]; j <= window.Last[1]; ++j) {
-      const std::int64_t first = window.First[0] / window.Tuple;
-      visit((k * window.Output[1] + j) * (window.Output[0] / window.OutputTuple) + first,
-          (window.Last[0] + 1) / window.Tuple - first);
+  for (std::int64_t k = mapping.First[2]; k <= mapping.Last[2]; ++k) {
+    for (std::int64_t j = mapping.First[1]; j <= mapping.Last[1]; ++j) {
+      const std::int64_t first = mapping.First[0] / mapping.TupleWidth;
+      visit((k * mapping.Output[1] + j) * (mapping.Output[0] / mapping.OutputTupleWidth) + first,
+          (mapping.Last[0] + 1) / mapping.TupleWidth - first);
     }
   }
 }
 
-/// Sets one component to `value` wherever the window has values.
+/// Sets one component to `value` in all output tuples that get values.
 template <typename Value>
-void FillComponent(const Destination& destination, int component, Value value)
+void FillComponentAs(const Destination& destination, int component, Value value)
 {
-  const int components = destination.Place.OutputComponents * destination.Place.OutputTuple;
-  ForEachRow(destination.Place, [&](std::int64_t tuple, std::int64_t count) {
+  const int components = destination.Mapping.OutputComponents * destination.Mapping.OutputTupleWidth;
+  ForEachRow(destination.Mapping, [&](std::int64_t tuple, std::int64_t count) {
     Value* next = static_cast<Value*>(destination.Data) + tuple * components + component;
     for (std::int64_t i = 0; i < count; ++i, next += components) {
       *next = value;
@@ -426,19 +427,19 @@ void FillComponent(const Destination& destination, int component, Value value)
   });
 }
 
-void FillComponentOf(const Destination& destination, int component, float value)
+void FillComponent(const Destination& destination, int component, float value)
 {
   VisitType(destination.Type,
-      [&](auto element) { FillComponent(destination, component, static_cast<decltype(element)>(value)); });
+      [&](auto element) { FillComponentAs(destination, component, static_cast<decltype(element)>(value)); });
 }
 
 /// Returns the output components that get stored components.
-std::vector<int> ComponentsStored(const ReadTarget& target, const Window& place)
+std::vector<int> StoredComponents(const ReadTarget& target, const ArrayMapping& mapping)
 {
   std::vector<int> components;
   for (const int slot : *target.Slots) {
-    for (int c = 0; c < place.Tuple; ++c) {
-      components.push_back(slot + place.OutputComponent(c));
+    for (int c = 0; c < mapping.TupleWidth; ++c) {
+      components.push_back(slot + mapping.OutputComponent(c));
     }
   }
   return components;
@@ -447,18 +448,18 @@ std::vector<int> ComponentsStored(const ReadTarget& target, const Window& place)
 /// Sets the output components that get no stored component to 0.
 void ZeroSurplus(const ReadTarget& target, const Destination& destination)
 {
-  const Window& place = destination.Place;
-  const std::vector<int> stored = ComponentsStored(target, place);
-  const int all = place.OutputComponents * place.OutputTuple;
+  const ArrayMapping& mapping = destination.Mapping;
+  const std::vector<int> stored = StoredComponents(target, mapping);
+  const int all = mapping.OutputComponents * mapping.OutputTupleWidth;
   for (int c = 0; c < all && static_cast<int>(stored.size()) < all; ++c) {
     if (std::find(stored.begin(), stored.end(), c) == stored.end()) {
-      FillComponentOf(destination, c, 0);
+      FillComponent(destination, c, 0);
     }
   }
 }
 
 template <typename T>
-std::vector<T> ReadAll(TaskReader& reader, const ByteRange& byteRange)
+std::vector<T> ReadByteRange(TaskReader& reader, const ByteRange& byteRange)
 {
   std::vector<T> values(byteRange.Bytes / sizeof(T));
   std::vector<iovec>& buffers = reader.Buffers();
@@ -470,21 +471,21 @@ std::vector<T> ReadAll(TaskReader& reader, const ByteRange& byteRange)
   return values;
 }
 
-/// Reads the byte ranges of a sparse location: the list of materials and, if a cell is mixed, mix_mat,
-/// next_mat and vol_fracs.
+/// Reads and places the fractions of a sparse location. The byte ranges hold the list of materials and, if a
+/// cell is mixed, Silo's mix_mat, next_mat and vol_fracs.
 void ReadSparse(
     TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target)
 {
   const ByteRange* byteRanges = table.ByteRanges.data() + location.First;
-  const auto materials = ReadAll<std::int32_t>(reader, byteRanges[0]);
+  const auto materials = ReadByteRange<std::int32_t>(reader, byteRanges[0]);
   std::vector<std::int32_t> mixMaterial, mixNext;
   std::vector<float> mixFraction;
   if (location.Count == 4) {
-    mixMaterial = ReadAll<std::int32_t>(reader, byteRanges[1]);
-    mixNext = ReadAll<std::int32_t>(reader, byteRanges[2]);
-    mixFraction = ReadAll<float>(reader, byteRanges[3]);
+    mixMaterial = ReadByteRange<std::int32_t>(reader, byteRanges[1]);
+    mixNext = ReadByteRange<std::int32_t>(reader, byteRanges[2]);
+    mixFraction = ReadByteRange<float>(reader, byteRanges[3]);
   }
-  std::vector<float> fractions(target.One.Place.StoredTuples());
+  std::vector<float> fractions(target.Main.Mapping.StoredTuples());
   if (!DecodeSparseFractions(materials.data(), materials.size(), mixMaterial.data(), mixNext.data(),
           mixFraction.data(), mixMaterial.size(), location.Material, fractions.size(), fractions.data())) {
     throw FileError(table.Files[byteRanges[0].File],
@@ -492,7 +493,7 @@ void ReadSparse(
         "an entry that points outside the mix arrays, or a cycle of entries", "The file is damaged");
   }
   target.ForEach([&](const Destination& destination) {
-    PlaceRun(destination.Place, fractions.data(), 0, fractions.size(), sizeof(float), false,
+    PlaceRun(destination.Mapping, fractions.data(), 0, fractions.size(), sizeof(float), false,
         (*target.Slots)[0], destination.Data);
   });
 }
@@ -509,11 +510,11 @@ void FinishTask(const ReadTarget& target)
 {
   target.ForEach([&](const Destination& destination) {
     ZeroSurplus(target, destination);
-    ExtendEdges(destination.Place, SizeOf(destination.Type), destination.Data);
+    ExtendEdges(destination.Mapping, SizeOf(destination.Type), destination.Data);
   });
 }
 
-void ReadWhole(
+void ReadWholeTask(
     TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target)
 {
   if (location.Kind == Encoding::SparseMaterials) {
@@ -521,24 +522,24 @@ void ReadWhole(
   } else {
     assert(location.Kind == Encoding::Constant);
     target.ForEach([&](const Destination& destination) {
-      for (const int component : ComponentsStored(target, destination.Place)) {
-        FillComponentOf(destination, component, location.Value);
+      for (const int component : StoredComponents(target, destination.Mapping)) {
+        FillComponent(destination, component, location.Value);
       }
     });
   }
   FinishTask(target);
 }
 
-ComponentRange WantedBytes(const ReadTarget& target)
+ComponentRange NeededBytes(const ReadTarget& target)
 {
-  std::int64_t first = target.One.Place.Begin[2];
-  std::int64_t end = target.One.Place.End[2];
+  std::int64_t first = target.Main.Mapping.Begin[2];
+  std::int64_t end = target.Main.Mapping.End[2];
   target.ForEach([&](const Destination& destination) {
-    first = std::min(first, destination.Place.Begin[2]);
-    end = std::max(end, destination.Place.End[2]);
+    first = std::min(first, destination.Mapping.Begin[2]);
+    end = std::max(end, destination.Mapping.End[2]);
   });
-  const Dims& stored = target.One.Place.Stored;
-  const std::uint64_t plane = stored[0] * stored[1] * SizeOf(target.One.Type);
+  const Dims& stored = target.Main.Mapping.Stored;
+  const std::uint64_t plane = stored[0] * stored[1] * SizeOf(target.Main.Type);
   return {first * plane, end * plane};
 }
 

@@ -57,36 +57,37 @@ public:
 
 private:
   struct PerThread;
-  const std::unique_ptr<PerThread> All;
+  const std::unique_ptr<PerThread> Instances;
 };
 
 /// The checksums of the tasks of one read, combined from their segments, which several threads read in any
-/// order. Only tasks with a known checksum take part, and only if the read fetches all their stored values.
+/// order. Only tasks with a known checksum take part, and only if the read fetches all stored values of the
+/// task.
 class StoredSums
 {
 public:
   StoredSums() = default;
   StoredSums(const LocationTable& table, const ReadPlan& plan);
 
-  /// Returns whether the segment belongs to a task that takes part. This method and the following ones are
+  /// Returns whether the segment belongs to a task that takes part. This method and the following methods are
   /// thread-safe.
-  bool Wants(const Segment& segment) const
+  bool Includes(const Segment& segment) const
   {
-    return !this->OfTasks.empty() && this->OfTasks[segment.Task].Known;
+    return !this->TaskSums.empty() && this->TaskSums[segment.Task].Known;
   }
-  /// Sets the contribution of a segment's values to the CRC-32 of its task, see PartOfCrc32(). A second call
-  /// for the same segment replaces the contribution.
-  void Set(std::size_t segment, std::uint32_t sum) { this->OfSegments[segment] = sum; }
-  /// Adds the contribution of a segment to the sum of its task. Call it once per segment, before the task
-  /// counts as complete.
+  /// Sets the contribution of a segment's values to the CRC-32 of its task, see Crc32Contribution(). A second
+  /// call for the same segment replaces the contribution.
+  void Set(std::size_t segment, std::uint32_t sum) { this->SegmentSums[segment] = sum; }
+  /// Adds the contribution of a segment to the sum of its task. Call this method once per segment, before the
+  /// task counts as complete.
   void Add(std::size_t segment, std::uint32_t task)
   {
-    this->OfTasks[task].Sum.fetch_xor(this->OfSegments[segment], std::memory_order_relaxed);
+    this->TaskSums[task].Sum.fetch_xor(this->SegmentSums[segment], std::memory_order_relaxed);
   }
   /// Returns whether the values of a complete task have the expected checksum.
-  bool Agrees(std::uint32_t task) const
+  bool Matches(std::uint32_t task) const
   {
-    return this->OfTasks[task].Sum.load(std::memory_order_relaxed) == this->OfTasks[task].Expected;
+    return this->TaskSums[task].Sum.load(std::memory_order_relaxed) == this->TaskSums[task].Expected;
   }
 
 private:
@@ -97,46 +98,47 @@ private:
     bool Known = false;
   };
 
-  std::vector<std::uint32_t> OfSegments;
-  std::vector<Task> OfTasks;  ///< empty if no checksum is known
+  std::vector<std::uint32_t> SegmentSums;
+  std::vector<Task> TaskSums;  ///< empty if no checksum is known
 };
 
 /// One destination of the values of a task.
 struct Destination
 {
-  void* Data = nullptr;  ///< address of the output: Place.Output tuples of OutputComponents elements
-  Window Place;
-  ElementType Type =
-      ElementType::Float32;  ///< type of the elements, and of stored values that are not constant
+  void* Data = nullptr;  ///< address of the output: Mapping.Output tuples of OutputComponents elements
+  ArrayMapping Mapping;
+  /// Type of the elements, and of stored values that are not constant.
+  ElementType Type = ElementType::Float32;
   std::atomic<bool>* HasUndefined = nullptr;  ///< set to true if a value is undefined; may be null
 };
 
-/// The destinations of the values of a task: the patch's own array, or one or more blocks that contain the
-/// patch.
+/// The destinations of the values of a task: an array that holds the patch, or one or more blocks that
+/// contain the patch.
 struct ReadTarget
 {
-  Destination One;
-  std::vector<Destination> More;
-  const Variable* Info = nullptr;           ///< tells which stored numbers are undefined; null: no number
+  Destination Main;
+  std::vector<Destination> Additional;
+  /// The variable, which defines the undefined values; null: all values are defined.
+  const Variable* Info = nullptr;
   const std::vector<int>* Slots = nullptr;  ///< output component of each stored array; other components get 0
 
   template <typename Visit>
   void ForEach(Visit visit) const
   {
-    visit(this->One);
-    for (const Destination& destination : this->More) {
+    visit(this->Main);
+    for (const Destination& destination : this->Additional) {
       visit(destination);
     }
   }
 };
 
-/// Returns the target of a task, given by its index in the LocationTable. Several threads call it
+/// Returns the target of a task, given by its index in the LocationTable. Several threads call this function
 /// concurrently.
 using TargetFunction = std::function<ReadTarget(std::uint32_t)>;
 
 /// Carries out one request: reads the bytes of its segments and copies the values to their destinations.
 /// Values that need no conversion are read directly to their final place. Throws Error if the storage fails
-/// or the bytes are invalid; any of the segments may be the cause. sums: gets the contributions of the
+/// or the bytes are invalid; any of the segments may be the cause. `sums`: receives the contributions of the
 /// segments that take part; may be null.
 void ReadSegments(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
     const StorageRequest& request, const TargetFunction& targetOf, StoredSums* sums = nullptr);
@@ -147,12 +149,12 @@ void FinishTask(const ReadTarget& target);
 
 /// Carries out a task that does not consist of segments (SparseMaterials or Constant), including
 /// FinishTask(). Throws like ReadSegments().
-void ReadWhole(
+void ReadWholeTask(
     TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target);
 
-/// Returns the range of stored bytes of each component that the target needs. Leaves out planes at both ends
-/// that go to no output.
-ComponentRange WantedBytes(const ReadTarget& target);
+/// Returns the range of bytes that the target needs of each stored component. The range leaves out planes at
+/// both ends that go to no output.
+ComponentRange NeededBytes(const ReadTarget& target);
 
 /// Returns the element type of the values at a location.
 ElementType TypeOf(const LocationTable& table, const Location& location);

@@ -29,8 +29,8 @@ public:
   virtual ~Source() = default;
   /// Opens a file. While a file is open, further calls return the same object, so threads with neighbouring
   /// tasks share this object and few files are open at once. Throws Error if the file cannot be opened.
-  /// Further calls throw the same error without another attempt, because on a lost storage each attempt may
-  /// take minutes.
+  /// Further calls throw the same error without another attempt, because each attempt may take minutes if the
+  /// storage is lost.
   virtual std::shared_ptr<File> Open(int file) = 0;
 };
 

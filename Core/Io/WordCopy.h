@@ -70,9 +70,9 @@ __attribute__((target("avx2"))) std::int64_t SwapVectors(
   return done;
 }
 
-/// Copies words, or reverses their bytes, to complete cache lines with writes that bypass the cache. Returns
-/// the number of words copied. `to` must begin a cache line. The processor then does not fetch the lines
-/// before it overwrites them, which saves one third of the memory traffic.
+/// Copies words, with reversed bytes if `Swap`, to complete cache lines with writes that bypass the cache.
+/// Returns the number of words copied. `to` must begin a cache line. The processor then does not fetch the
+/// lines before it overwrites them, which saves one third of the memory traffic.
 template <typename Word, bool Swap>
 __attribute__((target("avx2"))) std::int64_t StreamLines(
     const std::byte* from, std::int64_t count, std::byte* to)
@@ -91,7 +91,7 @@ __attribute__((target("avx2"))) std::int64_t StreamLines(
   return done;
 }
 
-inline void EndOfStream()
+inline void FinishStreaming()
 {
   _mm_sfence();
 }
@@ -106,7 +106,7 @@ std::int64_t StreamLines(const std::byte*, std::int64_t, std::byte*)
   return 0;
 }
 
-inline void EndOfStream() {}
+inline void FinishStreaming() {}
 
 template <typename Word>
 std::int64_t SwapVectors(const std::byte*, std::int64_t, std::byte*)

@@ -40,7 +40,7 @@ void AppendRest(const Box& box, int count, const BoxBins& bins, std::vector<Box>
 BlockLayout::BlockLayout(const Catalog& catalog, std::vector<Block> blocks, bool nodes)
     : AllBlocks(std::move(blocks)), Nodes(nodes)
 {
-  if (catalog.Grid == GridKind::Rectilinear && !catalog.Axes[0].Positions.empty()) {
+  if (catalog.Grid == GridType::Rectilinear && !catalog.Axes[0].Positions.empty()) {
     this->LastColumn = catalog.Axes[0].First + static_cast<int>(catalog.Axes[0].Positions.size()) - 1;
   }
   for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
@@ -49,25 +49,26 @@ BlockLayout::BlockLayout(const Catalog& catalog, std::vector<Block> blocks, bool
       beyond[axis] = catalog.NodesBeyondCells(level, axis);
     }
   }
-  this->FindSources();
+  this->CollectSources();
   this->FillTable(Centering::Cell);
   if (nodes) {
     this->FillTable(Centering::Node);
   }
 }
 
-void BlockLayout::FindSources()
+void BlockLayout::CollectSources()
 {
   for (const Block& block : this->AllBlocks) {
     for (const OwnedBox& part : block.Parts) {
-      this->Patches.push_back(part.Owner);
+      this->SourcePatches.push_back(part.Owner);
     }
     for (const Region& region : block.GhostRegions) {
-      this->Patches.push_back(region.Owner);
+      this->SourcePatches.push_back(region.Owner);
     }
   }
-  std::sort(this->Patches.begin(), this->Patches.end());
-  this->Patches.erase(std::unique(this->Patches.begin(), this->Patches.end()), this->Patches.end());
+  std::sort(this->SourcePatches.begin(), this->SourcePatches.end());
+  this->SourcePatches.erase(
+      std::unique(this->SourcePatches.begin(), this->SourcePatches.end()), this->SourcePatches.end());
 }
 
 /// Fills the table by a counting sort of the regions by their owners.
@@ -76,17 +77,18 @@ void BlockLayout::FillTable(Centering centering)
   Table& table = this->Tables[static_cast<int>(centering)];
   std::vector<Placement> placements;
   std::vector<std::size_t> sources;
-  table.First.assign(this->Patches.size() + 1, 0);
+  table.First.assign(this->SourcePatches.size() + 1, 0);
   for (std::size_t b = 0; b < this->AllBlocks.size(); ++b) {
     std::int64_t values = 0;
     for (const Region& region : this->RegionsOf(b, centering)) {
-      const auto owner = std::lower_bound(this->Patches.begin(), this->Patches.end(), region.Owner);
-      sources.push_back(owner - this->Patches.begin());
+      const auto owner =
+          std::lower_bound(this->SourcePatches.begin(), this->SourcePatches.end(), region.Owner);
+      sources.push_back(owner - this->SourcePatches.begin());
       placements.push_back({static_cast<std::uint32_t>(b), region.Cells, region.Ratio});
       ++table.First[sources.back() + 1];
-      values += region.Cells.Cells();
+      values += region.Cells.CellCount();
     }
-    table.Complete.push_back(values == this->ValuesOf(b, centering).Cells());
+    table.Complete.push_back(values == this->ValueBox(b, centering).CellCount());
   }
   std::partial_sum(table.First.begin(), table.First.end(), table.First.begin());
   std::vector<std::size_t> next = table.First;
@@ -159,7 +161,7 @@ Box BlockLayout::NodesOf(int level, const Box& cells) const
   return nodes;
 }
 
-Box BlockLayout::ValuesOf(std::size_t block, Centering centering) const
+Box BlockLayout::ValueBox(std::size_t block, Centering centering) const
 {
   const Box cells = GridCells(this->AllBlocks[block]);
   return centering == Centering::Cell ? cells : this->NodesOf(this->AllBlocks[block].Level, cells);
@@ -167,7 +169,7 @@ Box BlockLayout::ValuesOf(std::size_t block, Centering centering) const
 
 Box BlockLayout::PlanesWithGaps(std::size_t block, Centering centering) const
 {
-  Box planes = this->ValuesOf(block, centering);
+  Box planes = this->ValueBox(block, centering);
   const std::int64_t whole = planes.Width(0) * planes.Width(1);
   // Number of filled values in a plane minus the number in the plane before.
   std::vector<std::int64_t> change(planes.Width(2) + 1, 0);
@@ -189,9 +191,10 @@ Box BlockLayout::PlanesWithGaps(std::size_t block, Centering centering) const
   return first <= last ? planes : Box();
 }
 
-std::vector<std::uint8_t> BlockLayout::Filled(std::size_t block, Centering centering, const Box& planes) const
+std::vector<std::uint8_t> BlockLayout::FilledFlags(
+    std::size_t block, Centering centering, const Box& planes) const
 {
-  std::vector<std::uint8_t> filled(planes.Cells(), 0);
+  std::vector<std::uint8_t> filled(planes.CellCount(), 0);
   for (const Region& region : this->RegionsOf(block, centering)) {
     const Box common = Intersect(region.Cells, planes);
     if (!common.Empty()) {

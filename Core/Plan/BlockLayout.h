@@ -24,7 +24,8 @@ struct Placement
 class BlockLayout
 {
 public:
-  /// nodes: true if node-centred variables are read, too.
+  /// Computes where the patches' values go in `blocks`. `nodes`: true if node-centred variables are read,
+  /// too.
   ///
   /// A cell belongs to exactly one part. A node on the border of two parts of a block lies in both: the patch
   /// with the larger number provides its value, and parts of the block take precedence over its ghost
@@ -32,11 +33,11 @@ public:
   BlockLayout(const Catalog& catalog, std::vector<Block> blocks, bool nodes);
 
   const std::vector<Block>& Blocks() const { return this->AllBlocks; }
-  /// Returns whether the layout includes nodes.
+  /// Returns whether the layout includes node-centred variables.
   bool HasNodes() const { return this->Nodes; }
 
   /// Returns the patches that the blocks need, ascending.
-  const std::vector<int>& Sources() const { return this->Patches; }
+  const std::vector<int>& Sources() const { return this->SourcePatches; }
   /// Returns the range [begin, end) of the placements of patch Sources()[source]. The range for cells is
   /// never empty.
   const Placement* Begin(std::size_t source, Centering centering) const
@@ -51,10 +52,10 @@ public:
   }
 
   /// Returns the index box of the values of a block's array.
-  Box ValuesOf(std::size_t block, Centering centering) const;
+  Box ValueBox(std::size_t block, Centering centering) const;
 
   /// Returns whether the placements fill a block's array completely.
-  bool Complete(std::size_t block, Centering centering) const
+  bool IsComplete(std::size_t block, Centering centering) const
   {
     return this->TableOf(centering).Complete[block];
   }
@@ -63,7 +64,7 @@ public:
   Box PlanesWithGaps(std::size_t block, Centering centering) const;
   /// Returns one flag per value of `planes`, axis 0 fastest: 1 if a placement fills the value. `planes`
   /// consists of entire planes of the block.
-  std::vector<std::uint8_t> Filled(std::size_t block, Centering centering, const Box& planes) const;
+  std::vector<std::uint8_t> FilledFlags(std::size_t block, Centering centering, const Box& planes) const;
 
 private:
   struct Table
@@ -77,15 +78,16 @@ private:
   std::vector<Region> RegionsOf(std::size_t block, Centering centering) const;
   std::vector<Region> CellRegions(const Block& block) const;
   std::vector<Region> NodeRegions(const Block& block) const;
-  void FindSources();
+  void CollectSources();
   void FillTable(Centering centering);
   Box NodesOf(int level, const Box& cells) const;
 
   std::vector<Block> AllBlocks;
   bool Nodes;
-  int LastColumn = std::numeric_limits<int>::max() - 1;  ///< of the nodes of rectilinear grids, along axis 0
-  std::vector<Int3> NodesBeyondCells;                    ///< per level; see Catalog::NodesBeyondCells()
-  std::vector<int> Patches;
+  /// Last column of nodes of a rectilinear grid, along axis 0.
+  int LastColumn = std::numeric_limits<int>::max() - 1;
+  std::vector<Int3> NodesBeyondCells;  ///< per level; see Catalog::NodesBeyondCells()
+  std::vector<int> SourcePatches;
   std::array<Table, 2> Tables;
 };
 

@@ -28,9 +28,14 @@ int LowestPatch(const Block& block)
 class Merger
 {
 public:
-  Merger(const Catalog& catalog, const std::vector<bool>& shown, const std::vector<int>& kinds,
+  Merger(const Catalog& catalog, const std::vector<bool>& shown, const std::vector<int>& patchTypes,
       const Nesting& nesting, bool hideRefined, const CoverOptions& options)
-      : Data(catalog), Shown(shown), Kinds(kinds), Nests(nesting), HideRefined(hideRefined), Options(options)
+      : Data(catalog),
+        Shown(shown),
+        Types(patchTypes),
+        PatchNesting(nesting),
+        HideRefined(hideRefined),
+        Options(options)
   {
   }
 
@@ -43,29 +48,29 @@ public:
   }
 
 private:
-  /// Patches of one level with the same kind, see PatchTypes().
+  /// Patches of one level and one type, see PatchTypes().
   struct Group
   {
-    std::vector<OwnedBox> Wanted;
-    std::vector<Box> Unwanted;
+    std::vector<OwnedBox> Owned;
+    std::vector<Box> Hidden;
   };
 
   void MergeLevel(int level);
   void AddCover(int level, const Group& group);
-  void SortFrom(std::size_t first);
-  void AddTo(Group& group, int patch, bool hideRefined) const;
-  bool MergesWell(int patch) const
+  void SortBlocks(std::size_t first);
+  void AddPatch(Group& group, int patch, bool hideRefined) const;
+  bool CanMerge(int patch) const
   {
     // Sums of cell numbers in doubles are exact below this limit.
     constexpr std::int64_t huge = std::int64_t(1) << 40;
     const Patch& info = this->Data.Patches[patch];
-    return this->Nests.KnowsOwners(info.Level) && info.Cells.Cells() < huge;
+    return this->PatchNesting.KnowsOwners(info.Level) && info.Cells.CellCount() < huge;
   }
 
   const Catalog& Data;
   const std::vector<bool>& Shown;
-  const std::vector<int>& Kinds;
-  const Nesting& Nests;
+  const std::vector<int>& Types;
+  const Nesting& PatchNesting;
   const bool HideRefined;
   const CoverOptions& Options;
   std::vector<Block> Blocks;
@@ -76,37 +81,37 @@ void Merger::MergeLevel(int level)
   const std::size_t first = this->Blocks.size();
   const Level& info = this->Data.Levels[level];
   const bool finerKnown =
-      level + 1 == static_cast<int>(this->Data.Levels.size()) || this->Nests.KnowsOwners(level + 1);
+      level + 1 == static_cast<int>(this->Data.Levels.size()) || this->PatchNesting.KnowsOwners(level + 1);
   std::map<int, Group> groups;
   for (int p = info.FirstPatch; p < info.FirstPatch + info.PatchCount; ++p) {
-    if (this->Shown[p] && !this->MergesWell(p)) {
+    if (this->Shown[p] && !this->CanMerge(p)) {
       this->Blocks.push_back(BlockOfPatch(this->Data, p));
     } else if (this->Shown[p]) {
-      this->AddTo(groups[this->Kinds[p]], p, this->HideRefined && finerKnown);
+      this->AddPatch(groups[this->Types[p]], p, this->HideRefined && finerKnown);
     }
   }
-  for (const auto& [kind, group] : groups) {
+  for (const auto& [type, group] : groups) {
     this->AddCover(level, group);
   }
-  this->SortFrom(first);
+  this->SortBlocks(first);
 }
 
-/// Adds the patch's own cells to the wanted boxes of the group and, if `hideRefined` is set, the cells hidden
-/// by the next finer level to the unwanted boxes.
-void Merger::AddTo(Group& group, int patch, bool hideRefined) const
+/// Adds the patch's owned cells to the group and, if `hideRefined` is set, the cells that the next finer
+/// level hides.
+void Merger::AddPatch(Group& group, int patch, bool hideRefined) const
 {
-  for (const Box& cells : this->Nests.OwnCells(patch)) {
-    group.Wanted.push_back({cells, patch});
+  for (const Box& cells : this->PatchNesting.OwnedCells(patch)) {
+    group.Owned.push_back({cells, patch});
   }
   if (hideRefined) {
-    const std::vector<Box> covered = this->Nests.CoveredBoxes(patch);
-    group.Unwanted.insert(group.Unwanted.end(), covered.begin(), covered.end());
+    const std::vector<Box> covered = this->PatchNesting.CoveredBoxes(patch);
+    group.Hidden.insert(group.Hidden.end(), covered.begin(), covered.end());
   }
 }
 
 /// Sorts the blocks from `first` on by their lowest patch, and blocks with the same lowest patch by their
 /// position.
-void Merger::SortFrom(std::size_t first)
+void Merger::SortBlocks(std::size_t first)
 {
   std::vector<std::pair<int, std::size_t>> order;
   for (std::size_t b = first; b < this->Blocks.size(); ++b) {
@@ -126,7 +131,7 @@ void Merger::SortFrom(std::size_t first)
 
 void Merger::AddCover(int level, const Group& group)
 {
-  for (CoverBox& box : CoverBoxes(group.Wanted, group.Unwanted, this->Options)) {
+  for (CoverBox& box : CoverBoxes(group.Owned, group.Hidden, this->Options)) {
     Block& block = this->Blocks.emplace_back();
     block.Level = level;
     block.Cells = box.Cells;
@@ -159,16 +164,17 @@ std::vector<Block> BlocksOfPatches(const Catalog& catalog, const std::vector<int
 
 namespace {
 
-/// Assigns patches of separate levels to different kinds if their numbers differ.
-void SplitSeparate(const Catalog& catalog, int kindCount, std::vector<int>& kinds)
+/// Splits the types of PatchTypes(): patches of a separate level have the same type only if the patches have
+/// the same Patch::Number.
+void SplitSeparate(const Catalog& catalog, int typeCount, std::vector<int>& patchTypes)
 {
-  std::map<std::array<int, 3>, int> separate;  // level, number, kind -> new kind
-  for (std::size_t p = 0; p < kinds.size(); ++p) {
+  std::map<std::array<int, 3>, int> separate;  // level, number, type -> new type
+  for (std::size_t p = 0; p < patchTypes.size(); ++p) {
     const Patch& patch = catalog.Patches[p];
     if (catalog.RoleOf(patch.Level) == LevelRole::Separate) {
-      const int next = kindCount + static_cast<int>(separate.size());
-      kinds[p] =
-          separate.emplace(std::array<int, 3>{patch.Level, patch.Number, kinds[p]}, next).first->second;
+      const int next = typeCount + static_cast<int>(separate.size());
+      patchTypes[p] =
+          separate.emplace(std::array<int, 3>{patch.Level, patch.Number, patchTypes[p]}, next).first->second;
     }
   }
 }
@@ -177,28 +183,28 @@ void SplitSeparate(const Catalog& catalog, int kindCount, std::vector<int>& kind
 
 std::vector<int> PatchTypes(const Catalog& catalog, const std::vector<int>& variables)
 {
-  std::vector<int> kinds(catalog.Patches.size(), 0);
-  int kindCount = 1;
-  // Each variable splits each kind in two: patches with the variable and patches without it.
+  std::vector<int> patchTypes(catalog.Patches.size(), 0);
+  int typeCount = 1;
+  // Each variable splits each type into two: patches with the variable and patches without it.
   for (const int variable : variables) {
-    std::vector<std::array<int, 2>> split(kindCount, {-1, -1});
-    kindCount = 0;
-    for (std::size_t p = 0; p < kinds.size(); ++p) {
+    std::vector<std::array<int, 2>> split(typeCount, {-1, -1});
+    typeCount = 0;
+    for (std::size_t p = 0; p < patchTypes.size(); ++p) {
       const bool present = catalog.PresenceOf(variable, static_cast<int>(p)) != Presence::Absent;
-      int& kind = split[kinds[p]][present ? 1 : 0];
-      kind = kind < 0 ? kindCount++ : kind;
-      kinds[p] = kind;
+      int& type = split[patchTypes[p]][present ? 1 : 0];
+      type = type < 0 ? typeCount++ : type;
+      patchTypes[p] = type;
     }
   }
-  SplitSeparate(catalog, kindCount, kinds);
-  return kinds;
+  SplitSeparate(catalog, typeCount, patchTypes);
+  return patchTypes;
 }
 
 std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& shown,
-    const std::vector<int>& kinds, const Nesting& nesting, bool hideRefined, const BlockOptions& options)
+    const std::vector<int>& patchTypes, const Nesting& nesting, bool hideRefined, const BlockOptions& options)
 {
-  if (options.Merge && catalog.HasPlacedBoxes()) {
-    return Merger(catalog, shown, kinds, nesting, hideRefined, options.Cover).Run();
+  if (options.Merge && catalog.KnowsPositions()) {
+    return Merger(catalog, shown, patchTypes, nesting, hideRefined, options.Cover).Run();
   }
   std::vector<int> patches;
   for (std::size_t p = 0; p < shown.size(); ++p) {
@@ -216,7 +222,7 @@ namespace {
 void AddInnerLayer(const BoxBins& bins, const std::vector<OwnedBox>& parts, const Box& whole, Block& block)
 {
   std::vector<Box> around;
-  const Box grown = Intersect(Grown(block.Cells, {1, 1, 1}), whole);
+  const Box grown = Intersect(Grow(block.Cells, {1, 1, 1}), whole);
   Subtract(grown, block.Cells, around);
   for (const Box& box : around) {
     for (const int part : bins.Intersecting(box)) {
@@ -231,7 +237,7 @@ void CutBlock(const Block& block, const std::vector<OwnedBox>& parts, const Cove
 {
   std::int64_t filled = 0;
   for (const OwnedBox& part : block.Parts) {
-    filled += part.Cells.Cells();
+    filled += part.Cells.CellCount();
   }
   std::vector<Box> boxes;
   for (const OwnedBox& part : parts) {
@@ -244,7 +250,7 @@ void CutBlock(const Block& block, const std::vector<OwnedBox>& parts, const Cove
     piece.Cells = box.Cells;
     piece.Parts = std::move(box.Parts);
     piece.Full = box.Full;
-    piece.Origin = filled < block.Cells.Cells() ? CutFrom::BlockWithGaps : CutFrom::BlockWithoutGaps;
+    piece.Origin = filled < block.Cells.CellCount() ? CutFrom::BlockWithGaps : CutFrom::BlockWithoutGaps;
     AddInnerLayer(bins, parts, block.Cells, piece);
   }
 }
@@ -252,13 +258,13 @@ void CutBlock(const Block& block, const std::vector<OwnedBox>& parts, const Cove
 }  // namespace
 
 std::vector<Block> CutToPatches(
-    std::vector<Block> blocks, const std::vector<bool>& kept, const CoverOptions& options)
+    std::vector<Block> blocks, const std::vector<bool>& keptPatches, const CoverOptions& options)
 {
   std::vector<Block> cut;
   for (Block& block : blocks) {
     std::vector<OwnedBox> parts;
     std::copy_if(block.Parts.begin(), block.Parts.end(), std::back_inserter(parts),
-        [&](const OwnedBox& part) { return kept[part.Owner]; });
+        [&](const OwnedBox& part) { return keptPatches[part.Owner]; });
     if (parts.size() == block.Parts.size()) {
       cut.push_back(std::move(block));
     } else if (!parts.empty()) {
@@ -273,7 +279,7 @@ std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes,
   std::vector<Box> own;
   std::vector<int> owners;
   for (const OwnedBox& part : block.Parts) {
-    for (const Box& cells : nesting.OwnCells(part.Owner)) {
+    for (const Box& cells : nesting.OwnedCells(part.Owner)) {
       const Box common = Intersect(part.Cells, cells);
       if (!common.Empty()) {
         own.push_back(common);
@@ -293,9 +299,9 @@ std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes,
     std::int64_t filled = 0;
     for (const int part : bins.Intersecting(cells)) {
       piece.Parts.push_back({Intersect(own[part], cells), owners[part]});
-      filled += piece.Parts.back().Cells.Cells();
+      filled += piece.Parts.back().Cells.CellCount();
     }
-    piece.Full = filled == cells.Cells();
+    piece.Full = filled == cells.CellCount();
     if (filled > 0) {
       cut.push_back(std::move(piece));
     }
@@ -346,7 +352,7 @@ std::vector<Box> ForeignCells(const Block& block, const Box& grown)
     return foreign;
   }
   CoverOptions exact;
-  exact.CellsWorthABox = 0;
+  exact.BoxCostInCells = 0;
   std::vector<Box> own;
   for (const OwnedBox& part : block.Parts) {
     own.push_back(part.Cells);
@@ -361,8 +367,13 @@ std::vector<Box> ForeignCells(const Block& block, const Box& grown)
 class LevelFiller
 {
 public:
-  LevelFiller(const Catalog& catalog, const Nesting& nesting, const std::vector<int>& kinds, Block& block)
-      : Data(catalog), Nests(nesting), Kinds(kinds), Target(block), Kind(kinds[block.Parts[0].Owner])
+  LevelFiller(
+      const Catalog& catalog, const Nesting& nesting, const std::vector<int>& patchTypes, Block& block)
+      : Data(catalog),
+        PatchNesting(nesting),
+        Types(patchTypes),
+        Target(block),
+        Type(patchTypes[block.Parts[0].Owner])
   {
   }
 
@@ -384,8 +395,8 @@ private:
     // few neighbours.
     constexpr std::size_t many = 256;
     std::vector<Box> boxes{box};
-    for (const int patch : this->Nests.PatchesIntersecting(level, Coarsen(box, ratio))) {
-      if (this->Kinds[patch] == this->Kind && !boxes.empty()) {
+    for (const int patch : this->PatchNesting.PatchesIntersecting(level, Coarsen(box, ratio))) {
+      if (this->Types[patch] == this->Type && !boxes.empty()) {
         boxes = this->FillFromPatch(patch, ratio, boxes);
       }
       if (boxes.size() > many) {
@@ -414,25 +425,25 @@ private:
   }
 
   const Catalog& Data;
-  const Nesting& Nests;
-  const std::vector<int>& Kinds;
+  const Nesting& PatchNesting;
+  const std::vector<int>& Types;
   Block& Target;
-  const int Kind;
+  const int Type;
 };
 
 }  // namespace
 
 void AddGhostLayer(
-    const Catalog& catalog, const Nesting& nesting, const std::vector<int>& kinds, Block& block)
+    const Catalog& catalog, const Nesting& nesting, const std::vector<int>& patchTypes, Block& block)
 {
-  assert(catalog.Grid == GridKind::Uniform);
+  assert(catalog.Grid == GridType::Uniform);
   const Int3 layers{1, 1, catalog.Dimension == 3 ? 1 : 0};
-  std::vector<Box> open = ForeignCells(block, Grown(block.Cells, layers));
-  LevelFiller filler(catalog, nesting, kinds, block);
+  std::vector<Box> open = ForeignCells(block, Grow(block.Cells, layers));
+  LevelFiller filler(catalog, nesting, patchTypes, block);
   Int3 ratio{1, 1, 1};
   for (int level = block.Level; level >= 0 && !open.empty(); --level) {
     open = filler.Fill(open, level, ratio);
-    ratio = Times(ratio, catalog.Levels[level].Ratio);
+    ratio = MultiplyRatios(ratio, catalog.Levels[level].Ratio);
     if (catalog.RoleOf(level) != LevelRole::Refinement) {
       break;
     }
@@ -445,7 +456,7 @@ bool CoversAllLongitudes(const Catalog& catalog)
   constexpr double circle = 360;
   constexpr std::size_t fewest = 3;
   const Axis& columns = catalog.Axes[0];
-  if (!catalog.Geographic || catalog.Grid != GridKind::Rectilinear || columns.Positions.size() < fewest) {
+  if (!catalog.Geographic || catalog.Grid != GridType::Rectilinear || columns.Positions.size() < fewest) {
     return false;
   }
   const double width = columns.Positions.back() - columns.Positions.front();

@@ -17,7 +17,8 @@ struct Region
 {
   Box Cells;  ///< in the block's level
   int Owner = 0;
-  Int3 Ratio{1, 1, 1};  ///< cells of the block's level per cell of the owner's; > 1: the owner is coarser
+  /// Cells of the block's level per cell of the owner's level, per axis; above 1 if the owner is coarser.
+  Int3 Ratio{1, 1, 1};
 
   bool operator==(const Region& other) const
   {
@@ -31,7 +32,7 @@ struct Region
 enum class CutFrom
 {
   Nothing,
-  BlockWithoutGaps,  ///< the parts of that block fill it
+  BlockWithoutGaps,  ///< a block that its parts fill
   BlockWithGaps
 };
 
@@ -80,35 +81,37 @@ struct BlockOptions
   CoverOptions Cover;
 };
 
-/// Returns the kind of each patch, as a number. Patches of one kind can share arrays and may be merged: the
-/// same subset of `variables` exists on each of them, and patches of separate levels have the same
-/// Patch::Number.
+/// Returns the type of each patch, as a number from 0. Patches of the same type can share arrays and may be
+/// merged: the same subset of `variables` exists on these patches, and on separate levels the patches also
+/// have the same Patch::Number.
 std::vector<int> PatchTypes(const Catalog& catalog, const std::vector<int>& variables);
 
 /// Makes the blocks of all shown patches, sorted by level and, within a level, by their lowest patch number.
 /// Each visible cell of a shown patch lies in exactly one part of one block. If `hideRefined` is set, cells
 /// that a finer shown patch hides may be left out, and no block contains patches that are entirely hidden.
 ///
-/// When merged, each cell belongs to the part of the patch that owns it by Nesting::OwnCells(). Patches of
+/// If patches are merged, each cell belongs to the part of the patch that owns the cell by
+/// Nesting::OwnedCells(). Patches of
 /// curvilinear grids, and of levels for which Nesting::KnowsOwners() is false, are not merged. Only patches
-/// of one kind are merged with each other. A pure function: the same arguments give the same blocks on every
-/// rank. O(n log n) in the number of patches.
+/// of the same type are merged with each other. A pure function: the same arguments give the same blocks on
+/// every rank. O(n log n) in the number of patches.
 ///
-/// shown, kinds: one entry per patch. nesting: made with the same `shown`, or with further patches, which
-/// hide cells but are in no block.
+/// `shown`, `patchTypes`: one entry per patch. `nesting`: made with the same `shown`, or with further
+/// patches, which hide cells but are in no block.
 std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& shown,
-    const std::vector<int>& kinds, const Nesting& nesting, bool hideRefined, const BlockOptions& options);
+    const std::vector<int>& patchTypes, const Nesting& nesting, bool hideRefined,
+    const BlockOptions& options);
 
-/// Removes the parts of patches whose flag in `kept` is false (one flag per patch), and blocks that have only
-/// such parts. A block that loses parts becomes one or several blocks, each with a ghost layer of the
-/// remaining cells of the original block, so filters that use neighbouring cells find the same values as in
-/// that block. The layer does not extend beyond the original block. The grid must be uniform, and the blocks
-/// must have no ghost regions.
+/// Removes the parts of patches whose flag in `keptPatches` is false (one flag per patch), and blocks that
+/// have only such parts. A block that loses parts becomes one or several blocks, each with a ghost layer of
+/// the remaining cells of the original block, so filters that use neighbouring cells find the same values as
+/// in that block. The layer does not extend beyond the original block. The grid must be uniform, and the
+/// blocks must have no ghost regions.
 std::vector<Block> CutToPatches(
-    std::vector<Block> blocks, const std::vector<bool>& kept, const CoverOptions& options);
+    std::vector<Block> blocks, const std::vector<bool>& keptPatches, const CoverOptions& options);
 
 /// Makes one block without ghost regions for each of `boxes` that contains cells of the parts of `block`.
-/// Only the own cells of each patch are kept, see Nesting::OwnCells().
+/// The blocks contain only the owned cells of each patch, see Nesting::OwnedCells().
 std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes, const Nesting& nesting);
 
 /// Sets GhostLower and GhostUpper so that the grid is the smallest box that contains the block's cells and
@@ -125,12 +128,12 @@ std::string NameOfBlock(const Catalog& catalog, const Block& block);
 /// cells in it. Sides on which no patch has a cell, such as the boundary of the domain, do not grow: filters
 /// such as Clip ignore that cells are hidden, so the block's own cells must be the last ones there. On the
 /// other sides, cells that no patch covers have no entry in the GhostRegions. Only patches of the block's
-/// kind are used. The grid must be uniform.
+/// type are used. The grid must be uniform.
 ///
 /// With this layer, filters that use neighbouring cells (contour, gradient) see the same values on both sides
 /// of a border between two blocks, whichever ranks have them.
 void AddGhostLayer(
-    const Catalog& catalog, const Nesting& nesting, const std::vector<int>& kinds, Block& block);
+    const Catalog& catalog, const Nesting& nesting, const std::vector<int>& patchTypes, Block& block);
 
 /// Returns whether the columns of nodes of a geographic grid cover all longitudes once, so that the last
 /// column is one cell width away from the first: the number of columns times their distance is 360 degrees,

@@ -12,16 +12,16 @@ namespace patchio {
 namespace {
 
 /// A box in units of planes: its bounds are indices into Coverer::Planes. The upper bound is exclusive.
-struct Piece
+struct PlaneBox
 {
   Int3 Lower{0, 0, 0}, Upper{0, 0, 0};
-  int Owner = -1;  ///< -1: part of an unwanted box
+  int Owner = -1;  ///< -1: a skippable box
 };
-using Pieces = std::vector<Piece>;
+using PlaneBoxes = std::vector<PlaneBox>;
 
-bool Wanted(const Piece& piece)
+bool HasOwner(const PlaneBox& planeBox)
 {
-  return piece.Owner >= 0;
+  return planeBox.Owner >= 0;
 }
 
 struct Cut
@@ -31,93 +31,94 @@ struct Cut
   double Merit = -1;
 };
 
-/// The change of the wanted cross-section area at a plane.
+/// The change of the area of the cross-section at a plane. Skippable cells do not count.
 struct Section
 {
   double Change = 0;
-  bool Touched = false;  ///< pieces begin or end at the plane, even if the area does not change
+  bool Touched = false;  ///< boxes begin or end at the plane, even if the area does not change
 };
 
 class Coverer
 {
 public:
-  Coverer(const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options);
+  Coverer(const std::vector<OwnedBox>& boxes, const std::vector<Box>& skippable, const CoverOptions& options);
 
   std::vector<CoverBox> Run()
   {
-    if (!this->All.empty()) {
-      this->Solve(std::move(this->All), 0);
+    if (!this->Input.empty()) {
+      this->Solve(std::move(this->Input), 0);
     }
     return std::move(this->Result);
   }
 
 private:
-  double Solve(Pieces pieces, int depth);
-  double CostOf(const Piece& bounds, bool full) const;
-  double Accept(const Pieces& pieces, const Piece& bounds, bool full);
-  double AcceptEach(const Pieces& pieces);
-  Piece BoundsOf(const Pieces& pieces) const;
-  double VolumeOf(const Pieces& pieces) const;
-  Cut FindCut(const Pieces& pieces, const Piece& bounds, bool halve);
-  Cut FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, bool halve);
-  void AddSections(const Pieces& pieces, const Piece& bounds);
-  void FindSteps(int axis, const Pieces& pieces, const Piece& bounds);
-  Pieces TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const;
+  double Solve(PlaneBoxes planeBoxes, int depth);
+  double CostOf(const PlaneBox& bounds, bool full) const;
+  double AppendBox(const PlaneBoxes& planeBoxes, const PlaneBox& bounds, bool full);
+  double AppendEach(const PlaneBoxes& planeBoxes);
+  PlaneBox BoundsOf(const PlaneBoxes& planeBoxes) const;
+  double VolumeOf(const PlaneBoxes& planeBoxes) const;
+  Cut FindCut(const PlaneBoxes& planeBoxes, const PlaneBox& bounds, bool halve);
+  Cut FindCutAlong(int axis, const PlaneBoxes& planeBoxes, const PlaneBox& bounds, bool halve);
+  void ComputeSections(const PlaneBoxes& planeBoxes, const PlaneBox& bounds);
+  void ComputeSteps(int axis, const PlaneBoxes& planeBoxes, const PlaneBox& bounds);
+  PlaneBoxes ClipToSide(const PlaneBoxes& planeBoxes, const Cut& cut, bool upper) const;
 
-  double Width(const Piece& piece, int axis) const
+  double Width(const PlaneBox& planeBox, int axis) const
   {
-    return static_cast<double>(this->Planes[axis][piece.Upper[axis]]) - this->Planes[axis][piece.Lower[axis]];
+    return static_cast<double>(this->Planes[axis][planeBox.Upper[axis]]) -
+           this->Planes[axis][planeBox.Lower[axis]];
   }
-  double Cells(const Piece& piece) const
+  double CellCount(const PlaneBox& planeBox) const
   {
-    return this->Width(piece, 0) * this->Width(piece, 1) * this->Width(piece, 2);
+    return this->Width(planeBox, 0) * this->Width(planeBox, 1) * this->Width(planeBox, 2);
   }
-  Box BoxOf(const Piece& piece) const;
-  Piece PieceOf(const Box& box, int owner) const;
-  void NumberPlanes(int axis, std::vector<int> planes);
-  int NumberOf(int axis, int plane) const;
+  Box BoxOf(const PlaneBox& planeBox) const;
+  PlaneBox PlaneBoxOf(const Box& box, int owner) const;
+  void IndexPlanes(int axis, std::vector<int> planes);
+  int IndexOfPlane(int axis, int plane) const;
 
   CoverOptions Options;
   std::array<std::vector<int>, 3> Planes;   ///< all lower bounds and all upper bounds + 1, ascending
   std::array<std::vector<int>, 3> Numbers;  ///< by plane, from the lowest on; empty if planes are sparse
-  Pieces All;
-  std::vector<std::pair<int, double>> Steps;     ///< scratch, see FindSteps()
+  PlaneBoxes Input;
+  std::vector<std::pair<int, double>> Steps;     ///< scratch, see ComputeSteps()
   std::array<std::vector<Section>, 3> Sections;  ///< scratch: one per plane from the lower bound on, or empty
   std::vector<CoverBox> Result;
   // Budgets that bound time and memory for damaged or malicious files.
-  std::int64_t Work;  ///< number of pieces that may still be visited
-  std::int64_t Cuts;  ///< number of pieces that cuts may still add
+  std::int64_t RemainingVisits;  ///< number of boxes that may still be visited
+  std::int64_t RemainingCuts;    ///< number of boxes that cuts may still add
 };
 
 Coverer::Coverer(
-    const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options)
+    const std::vector<OwnedBox>& boxes, const std::vector<Box>& skippable, const CoverOptions& options)
     : Options(options),
-      Work(500 * static_cast<std::int64_t>(wanted.size() + unwanted.size()) + 1000000),
-      Cuts(8 * static_cast<std::int64_t>(wanted.size() + unwanted.size()) + 100000)
+      RemainingVisits(500 * static_cast<std::int64_t>(boxes.size() + skippable.size()) + 1000000),
+      RemainingCuts(8 * static_cast<std::int64_t>(boxes.size() + skippable.size()) + 100000)
 {
   for (int axis = 0; axis < 3; ++axis) {
     std::vector<int> planes;
-    planes.reserve(2 * (wanted.size() + unwanted.size()));
+    planes.reserve(2 * (boxes.size() + skippable.size()));
     const auto add = [&](const Box& box) {
       planes.push_back(box.Lower[axis]);
       planes.push_back(box.Upper[axis] + 1);
     };
-    std::for_each(wanted.begin(), wanted.end(), [&](const OwnedBox& box) { add(box.Cells); });
-    std::for_each(unwanted.begin(), unwanted.end(), add);
-    this->NumberPlanes(axis, std::move(planes));
+    std::for_each(boxes.begin(), boxes.end(), [&](const OwnedBox& box) { add(box.Cells); });
+    std::for_each(skippable.begin(), skippable.end(), add);
+    this->IndexPlanes(axis, std::move(planes));
   }
-  this->All.reserve(wanted.size() + unwanted.size());
-  for (const OwnedBox& box : wanted) {
+  this->Input.reserve(boxes.size() + skippable.size());
+  for (const OwnedBox& box : boxes) {
     assert(box.Owner >= 0 && !box.Cells.Empty());
-    this->All.push_back(this->PieceOf(box.Cells, box.Owner));
+    this->Input.push_back(this->PlaneBoxOf(box.Cells, box.Owner));
   }
-  for (const Box& box : unwanted) {
-    this->All.push_back(this->PieceOf(box, -1));
+  for (const Box& box : skippable) {
+    this->Input.push_back(this->PlaneBoxOf(box, -1));
   }
 }
 
 /// Sets Planes of an axis, and Numbers if that takes little memory.
-void Coverer::NumberPlanes(int axis, std::vector<int> planes)
+void Coverer::IndexPlanes(int axis, std::vector<int> planes)
 {
   if (planes.empty()) {
     return;
@@ -144,7 +145,7 @@ void Coverer::NumberPlanes(int axis, std::vector<int> planes)
   }
 }
 
-int Coverer::NumberOf(int axis, int plane) const
+int Coverer::IndexOfPlane(int axis, int plane) const
 {
   const std::vector<int>& planes = this->Planes[axis];
   if (!this->Numbers[axis].empty()) {
@@ -153,113 +154,113 @@ int Coverer::NumberOf(int axis, int plane) const
   return static_cast<int>(std::lower_bound(planes.begin(), planes.end(), plane) - planes.begin());
 }
 
-/// Appends the best cover of the pieces to the result. Returns its cost.
-double Coverer::Solve(Pieces pieces, int depth)
+/// Appends the best cover of the boxes to the result. Returns the cost of the cover.
+double Coverer::Solve(PlaneBoxes planeBoxes, int depth)
 {
-  if (pieces.size() == 1 && Wanted(pieces[0])) {
-    return this->Accept(pieces, pieces[0], true);
+  if (planeBoxes.size() == 1 && HasOwner(planeBoxes[0])) {
+    return this->AppendBox(planeBoxes, planeBoxes[0], true);
   }
-  const double volume = this->VolumeOf(pieces);
+  const double volume = this->VolumeOf(planeBoxes);
   if (volume <= 0) {
     return 0;
   }
-  if (this->Work <= 0 || this->Cuts <= 0) {
-    return this->AcceptEach(pieces);
+  if (this->RemainingVisits <= 0 || this->RemainingCuts <= 0) {
+    return this->AppendEach(planeBoxes);
   }
-  this->Work -= static_cast<std::int64_t>(pieces.size()) + 1;
-  const Piece bounds = this->BoundsOf(pieces);
-  const double cells = this->Cells(bounds);
+  this->RemainingVisits -= static_cast<std::int64_t>(planeBoxes.size()) + 1;
+  const PlaneBox bounds = this->BoundsOf(planeBoxes);
+  const double cells = this->CellCount(bounds);
   const bool full = volume >= cells;
   const bool allowed = cells <= static_cast<double>(this->Options.MostCells);
   const double whole = this->CostOf(bounds, full);
   // Two boxes cost at least 2, so a single box for at most 2 cannot be improved.
   const bool small = allowed && whole <= 2;
-  const Cut cut = small ? Cut() : this->FindCut(pieces, bounds, full || depth >= 48);
+  const Cut cut = small ? Cut() : this->FindCut(planeBoxes, bounds, full || depth >= 48);
   if (cut.Axis < 0) {
-    return this->Accept(pieces, bounds, full);
+    return this->AppendBox(planeBoxes, bounds, full);
   }
   const std::size_t before = this->Result.size();
-  Pieces lower = this->TakeSide(pieces, cut, false);
-  Pieces upper = this->TakeSide(pieces, cut, true);
-  this->Cuts -= static_cast<std::int64_t>(lower.size() + upper.size() - pieces.size());
+  PlaneBoxes lower = this->ClipToSide(planeBoxes, cut, false);
+  PlaneBoxes upper = this->ClipToSide(planeBoxes, cut, true);
+  this->RemainingCuts -= static_cast<std::int64_t>(lower.size() + upper.size() - planeBoxes.size());
   const bool mayBeWhole = allowed && std::isfinite(whole);
   if (!mayBeWhole) {
-    pieces = Pieces();  // frees the memory of each level of a deep recursion
+    planeBoxes = PlaneBoxes();  // frees the memory of each level of a deep recursion
   }
   double parts = this->Solve(std::move(lower), depth + 1);
   parts += this->Solve(std::move(upper), depth + 1);
   if (mayBeWhole && whole <= parts) {
     this->Result.resize(before);
-    return this->Accept(pieces, bounds, full);
+    return this->AppendBox(planeBoxes, bounds, full);
   }
   return parts;
 }
 
-double Coverer::CostOf(const Piece& bounds, bool full) const
+double Coverer::CostOf(const PlaneBox& bounds, bool full) const
 {
   if (full) {
     return 1;
   }
-  return this->Options.CellsWorthABox > 0
-             ? 1 + this->Cells(bounds) / static_cast<double>(this->Options.CellsWorthABox)
+  return this->Options.BoxCostInCells > 0
+             ? 1 + this->CellCount(bounds) / static_cast<double>(this->Options.BoxCostInCells)
              : std::numeric_limits<double>::infinity();
 }
 
-double Coverer::Accept(const Pieces& pieces, const Piece& bounds, bool full)
+double Coverer::AppendBox(const PlaneBoxes& planeBoxes, const PlaneBox& bounds, bool full)
 {
   CoverBox box;
   box.Cells = this->BoxOf(bounds);
   box.Full = full;
-  box.Parts.reserve(std::count_if(pieces.begin(), pieces.end(), Wanted));
-  for (const Piece& piece : pieces) {
-    if (Wanted(piece)) {
-      box.Parts.push_back({this->BoxOf(piece), piece.Owner});
+  box.Parts.reserve(std::count_if(planeBoxes.begin(), planeBoxes.end(), HasOwner));
+  for (const PlaneBox& planeBox : planeBoxes) {
+    if (HasOwner(planeBox)) {
+      box.Parts.push_back({this->BoxOf(planeBox), planeBox.Owner});
     }
   }
   this->Result.push_back(std::move(box));
   return this->CostOf(bounds, full);
 }
 
-/// Covers each wanted piece by its own box. Returns the cost.
-double Coverer::AcceptEach(const Pieces& pieces)
+/// Covers each box that has an owner by one box. Returns the cost.
+double Coverer::AppendEach(const PlaneBoxes& planeBoxes)
 {
   double cost = 0;
-  for (const Piece& piece : pieces) {
-    cost += Wanted(piece) ? this->Accept({piece}, piece, true) : 0;
+  for (const PlaneBox& planeBox : planeBoxes) {
+    cost += HasOwner(planeBox) ? this->AppendBox({planeBox}, planeBox, true) : 0;
   }
   return cost;
 }
 
-Piece Coverer::BoundsOf(const Pieces& pieces) const
+PlaneBox Coverer::BoundsOf(const PlaneBoxes& planeBoxes) const
 {
-  Piece bounds;
+  PlaneBox bounds;
   bool first = true;
-  for (const Piece& piece : pieces) {
-    for (int axis = 0; axis < 3 && Wanted(piece); ++axis) {
-      bounds.Lower[axis] = first ? piece.Lower[axis] : std::min(bounds.Lower[axis], piece.Lower[axis]);
-      bounds.Upper[axis] = first ? piece.Upper[axis] : std::max(bounds.Upper[axis], piece.Upper[axis]);
+  for (const PlaneBox& planeBox : planeBoxes) {
+    for (int axis = 0; axis < 3 && HasOwner(planeBox); ++axis) {
+      bounds.Lower[axis] = first ? planeBox.Lower[axis] : std::min(bounds.Lower[axis], planeBox.Lower[axis]);
+      bounds.Upper[axis] = first ? planeBox.Upper[axis] : std::max(bounds.Upper[axis], planeBox.Upper[axis]);
     }
-    first = first && !Wanted(piece);
+    first = first && !HasOwner(planeBox);
   }
   return bounds;
 }
 
-/// Returns the number of wanted cells.
-double Coverer::VolumeOf(const Pieces& pieces) const
+/// Returns the number of cells that are not skippable.
+double Coverer::VolumeOf(const PlaneBoxes& planeBoxes) const
 {
   double volume = 0;
-  for (const Piece& piece : pieces) {
-    volume += Wanted(piece) ? this->Cells(piece) : -this->Cells(piece);
+  for (const PlaneBox& planeBox : planeBoxes) {
+    volume += HasOwner(planeBox) ? this->CellCount(planeBox) : -this->CellCount(planeBox);
   }
   return volume;
 }
 
-Cut Coverer::FindCut(const Pieces& pieces, const Piece& bounds, bool halve)
+Cut Coverer::FindCut(const PlaneBoxes& planeBoxes, const PlaneBox& bounds, bool halve)
 {
   Cut best;
-  this->AddSections(pieces, bounds);
+  this->ComputeSections(planeBoxes, bounds);
   for (int axis = 0; axis < 3; ++axis) {
-    const Cut cut = this->FindCutAlong(axis, pieces, bounds, halve);
+    const Cut cut = this->FindCutAlong(axis, planeBoxes, bounds, halve);
     if (cut.Merit > best.Merit) {
       best = cut;
     }
@@ -269,7 +270,7 @@ Cut Coverer::FindCut(const Pieces& pieces, const Piece& bounds, bool halve)
 
 /// Returns the best plane across an axis. A plane at a hole beats a change of the cross-section, which beats
 /// the middle.
-Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, bool halve)
+Cut Coverer::FindCutAlong(int axis, const PlaneBoxes& planeBoxes, const PlaneBox& bounds, bool halve)
 {
   const int first = bounds.Lower[axis];
   const int slabs = bounds.Upper[axis] - first;
@@ -277,7 +278,7 @@ Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, b
   if (slabs < 2) {
     return best;
   }
-  this->FindSteps(axis, pieces, bounds);
+  this->ComputeSteps(axis, planeBoxes, bounds);
   const double area = this->Width(bounds, (axis + 1) % 3) * this->Width(bounds, (axis + 2) % 3);
   const double length = this->Width(bounds, axis);
   double below = this->Steps.empty() ? 0 : this->Steps[0].second;
@@ -287,9 +288,9 @@ Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, b
       break;
     }
     const double above = below + step;
-    const double place =
+    const double position =
         (static_cast<double>(this->Planes[axis][plane]) - this->Planes[axis][first]) / length;
-    const double central = 1 - std::abs(2 * place - 1);
+    const double central = 1 - std::abs(2 * position - 1);
     const bool hole = below <= 0 || above <= 0;
     const double merit = halve  ? length * (1 + central)
                          : hole ? 2 + central
@@ -302,25 +303,25 @@ Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, b
   return best;
 }
 
-/// Fills Sections along each axis on which there are few planes for the number of pieces.
-void Coverer::AddSections(const Pieces& pieces, const Piece& bounds)
+/// Fills Sections along each axis on which there are few planes for the number of boxes.
+void Coverer::ComputeSections(const PlaneBoxes& planeBoxes, const PlaneBox& bounds)
 {
   std::array<bool, 3> dense;
   for (int axis = 0; axis < 3; ++axis) {
     const auto planes = static_cast<std::size_t>(bounds.Upper[axis] - bounds.Lower[axis]) + 1;
-    dense[axis] = planes <= 4 * pieces.size() + 16;
+    dense[axis] = planes <= 4 * planeBoxes.size() + 16;
     this->Sections[axis].assign(dense[axis] ? planes : 0, Section());
   }
-  for (const Piece& piece : pieces) {
-    const Double3 width{this->Width(piece, 0), this->Width(piece, 1), this->Width(piece, 2)};
-    const double sign = Wanted(piece) ? 1 : -1;
+  for (const PlaneBox& planeBox : planeBoxes) {
+    const Double3 width{this->Width(planeBox, 0), this->Width(planeBox, 1), this->Width(planeBox, 2)};
+    const double sign = HasOwner(planeBox) ? 1 : -1;
     const Double3 area{sign * width[1] * width[2], sign * width[2] * width[0], sign * width[0] * width[1]};
     for (int axis = 0; axis < 3; ++axis) {
       if (dense[axis]) {
-        Section& lower = this->Sections[axis][piece.Lower[axis] - bounds.Lower[axis]];
+        Section& lower = this->Sections[axis][planeBox.Lower[axis] - bounds.Lower[axis]];
         lower.Change += area[axis];
         lower.Touched = true;
-        Section& upper = this->Sections[axis][piece.Upper[axis] - bounds.Lower[axis]];
+        Section& upper = this->Sections[axis][planeBox.Upper[axis] - bounds.Lower[axis]];
         upper.Change -= area[axis];
         upper.Touched = true;
       }
@@ -328,9 +329,9 @@ void Coverer::AddSections(const Pieces& pieces, const Piece& bounds)
   }
 }
 
-/// Sets Steps to the planes at which pieces begin or end, ascending, with the change of the wanted
-/// cross-section area at each. The first plane is the lower bound. Call AddSections() before.
-void Coverer::FindSteps(int axis, const Pieces& pieces, const Piece& bounds)
+/// Sets Steps to the planes at which boxes begin or end, ascending, with the change of the area of the
+/// cross-section at each plane. The first plane is the lower bound. Call ComputeSections() before.
+void Coverer::ComputeSteps(int axis, const PlaneBoxes& planeBoxes, const PlaneBox& bounds)
 {
   this->Steps.clear();
   const std::vector<Section>& sections = this->Sections[axis];
@@ -342,10 +343,10 @@ void Coverer::FindSteps(int axis, const Pieces& pieces, const Piece& bounds)
   if (!sections.empty()) {
     return;
   }
-  for (const Piece& piece : pieces) {
-    const double area = this->Width(piece, (axis + 1) % 3) * this->Width(piece, (axis + 2) % 3);
-    this->Steps.emplace_back(piece.Lower[axis], Wanted(piece) ? area : -area);
-    this->Steps.emplace_back(piece.Upper[axis], Wanted(piece) ? -area : area);
+  for (const PlaneBox& planeBox : planeBoxes) {
+    const double area = this->Width(planeBox, (axis + 1) % 3) * this->Width(planeBox, (axis + 2) % 3);
+    this->Steps.emplace_back(planeBox.Lower[axis], HasOwner(planeBox) ? area : -area);
+    this->Steps.emplace_back(planeBox.Upper[axis], HasOwner(planeBox) ? -area : area);
   }
   std::sort(this->Steps.begin(), this->Steps.end());
   std::size_t last = 0;
@@ -359,17 +360,17 @@ void Coverer::FindSteps(int axis, const Pieces& pieces, const Piece& bounds)
   this->Steps.resize(std::min(this->Steps.size(), last + 1));
 }
 
-/// Returns the pieces on one side of the cut, clipped to that side.
-Pieces Coverer::TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const
+/// Returns the boxes on one side of the cut, clipped to that side.
+PlaneBoxes Coverer::ClipToSide(const PlaneBoxes& planeBoxes, const Cut& cut, bool upper) const
 {
-  const auto there = [&](const Piece& piece) {
-    return upper ? piece.Upper[cut.Axis] > cut.Plane : piece.Lower[cut.Axis] < cut.Plane;
+  const auto there = [&](const PlaneBox& planeBox) {
+    return upper ? planeBox.Upper[cut.Axis] > cut.Plane : planeBox.Lower[cut.Axis] < cut.Plane;
   };
-  Pieces side;
-  side.reserve(std::count_if(pieces.begin(), pieces.end(), there));
-  for (const Piece& piece : pieces) {
-    if (there(piece)) {
-      side.push_back(piece);
+  PlaneBoxes side;
+  side.reserve(std::count_if(planeBoxes.begin(), planeBoxes.end(), there));
+  for (const PlaneBox& planeBox : planeBoxes) {
+    if (there(planeBox)) {
+      side.push_back(planeBox);
       int& bound = upper ? side.back().Lower[cut.Axis] : side.back().Upper[cut.Axis];
       bound = upper ? std::max(bound, cut.Plane) : std::min(bound, cut.Plane);
     }
@@ -377,33 +378,33 @@ Pieces Coverer::TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const
   return side;
 }
 
-Box Coverer::BoxOf(const Piece& piece) const
+Box Coverer::BoxOf(const PlaneBox& planeBox) const
 {
   Box box;
   for (int axis = 0; axis < 3; ++axis) {
-    box.Lower[axis] = this->Planes[axis][piece.Lower[axis]];
-    box.Upper[axis] = this->Planes[axis][piece.Upper[axis]] - 1;
+    box.Lower[axis] = this->Planes[axis][planeBox.Lower[axis]];
+    box.Upper[axis] = this->Planes[axis][planeBox.Upper[axis]] - 1;
   }
   return box;
 }
 
-Piece Coverer::PieceOf(const Box& box, int owner) const
+PlaneBox Coverer::PlaneBoxOf(const Box& box, int owner) const
 {
-  Piece piece;
-  piece.Owner = owner;
+  PlaneBox planeBox;
+  planeBox.Owner = owner;
   for (int axis = 0; axis < 3; ++axis) {
-    piece.Lower[axis] = this->NumberOf(axis, box.Lower[axis]);
-    piece.Upper[axis] = this->NumberOf(axis, box.Upper[axis] + 1);
+    planeBox.Lower[axis] = this->IndexOfPlane(axis, box.Lower[axis]);
+    planeBox.Upper[axis] = this->IndexOfPlane(axis, box.Upper[axis] + 1);
   }
-  return piece;
+  return planeBox;
 }
 
 }  // namespace
 
 std::vector<CoverBox> CoverBoxes(
-    const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options)
+    const std::vector<OwnedBox>& boxes, const std::vector<Box>& skippable, const CoverOptions& options)
 {
-  return Coverer(wanted, unwanted, options).Run();
+  return Coverer(boxes, skippable, options).Run();
 }
 
 }  // namespace patchio

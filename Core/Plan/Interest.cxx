@@ -58,7 +58,7 @@ bool IsStatistic(const std::string& name)
 }
 
 /// Adds the variable to each family that it may belong to, one for each letter that may denote a component.
-void AddTo(std::map<Family, std::array<int, 3>>& families, const Variable& variable, int number)
+void AddToFamilies(std::map<Family, std::array<int, 3>>& families, const Variable& variable, int number)
 {
   const std::string& name = variable.Name;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -97,14 +97,14 @@ std::string NameOfVector(const Family& family)
 
 }  // namespace
 
-std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vector<int>& wanted)
+std::vector<ComposedVector> ComposedVectors(const Catalog& catalog, const std::vector<int>& variables)
 {
   std::map<Family, std::array<int, 3>> families;
-  for (const int number : wanted) {
+  for (const int number : variables) {
     const Variable& variable = catalog.Variables[number];
     if (variable.Components == 1 && variable.Material < 0 && !catalog.IsGeometry(number) &&
         !IsStatistic(variable.Name) && !IsStaggered(variable.Name)) {
-      AddTo(families, variable, number);
+      AddToFamilies(families, variable, number);
     }
   }
   std::vector<ComposedVector> vectors;
@@ -144,7 +144,7 @@ std::vector<LevelGrid> GridsWithin(const Catalog& catalog, int firstLevel, int l
   const int last = std::min(lastLevel, static_cast<int>(catalog.Levels.size()) - 1);
   for (int level = std::max(firstLevel, 0); level <= last; ++level) {
     const bool refines =
-        catalog.RoleOf(level) == LevelRole::Refinement && catalog.Grid != GridKind::Rectilinear;
+        catalog.RoleOf(level) == LevelRole::Refinement && catalog.Grid != GridType::Rectilinear;
     if (refines && refined >= 0) {
       grids[refined].Levels.push_back(level);
       continue;
@@ -158,7 +158,7 @@ std::vector<LevelGrid> GridsWithin(const Catalog& catalog, int firstLevel, int l
 /// Calls visit(variable, patch) for each of the variables that exists on a patch of the grid, until `visit`
 /// returns true. Returns whether `visit` returned true.
 template <typename Visit>
-bool AnyOn(const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables, Visit visit)
+bool AnyArrayOn(const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables, Visit visit)
 {
   for (const int level : grid.Levels) {
     const Level& info = catalog.Levels[level];
@@ -173,13 +173,13 @@ bool AnyOn(const LevelGrid& grid, const Catalog& catalog, const std::vector<int>
   return false;
 }
 
-bool LiesOn(const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables)
+bool HasAnyOf(const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables)
 {
-  return AnyOn(grid, catalog, variables, [](int, int) { return true; });
+  return AnyArrayOn(grid, catalog, variables, [](int, int) { return true; });
 }
 
 /// Returns the variables that are data, not geometry.
-std::vector<int> ValuesAmong(const Catalog& catalog, const std::vector<int>& variables)
+std::vector<int> DataVariables(const Catalog& catalog, const std::vector<int>& variables)
 {
   std::vector<int> values;
   std::copy_if(variables.begin(), variables.end(), std::back_inserter(values),
@@ -187,21 +187,21 @@ std::vector<int> ValuesAmong(const Catalog& catalog, const std::vector<int>& var
   return values;
 }
 
-std::vector<int> AllValues(const Catalog& catalog)
+std::vector<int> AllDataVariables(const Catalog& catalog)
 {
   std::vector<int> all(catalog.Variables.size());
   std::iota(all.begin(), all.end(), 0);
-  return ValuesAmong(catalog, all);
+  return DataVariables(catalog, all);
 }
 
 /// Returns how interesting the variables on the grid are, see GridsOf(): whether some change over time, and
 /// the number of stored values. Greater pairs are more interesting.
-std::pair<bool, std::int64_t> WorthOf(
+std::pair<bool, std::int64_t> InterestOf(
     const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables)
 {
   bool changes = false;
   std::int64_t values = 0;
-  AnyOn(grid, catalog, variables, [&](int v, int patch) {
+  AnyArrayOn(grid, catalog, variables, [&](int v, int patch) {
     changes = changes || !catalog.Variables[v].TimeInvariant;
     values += catalog.StoredTuples(v, patch) * catalog.Variables[v].Components;
     return false;
@@ -209,14 +209,14 @@ std::pair<bool, std::int64_t> WorthOf(
   return {changes, values};
 }
 
-void SortByWorth(std::vector<LevelGrid>& grids, const Catalog& catalog, const std::vector<int>& variables)
+void SortByInterest(std::vector<LevelGrid>& grids, const Catalog& catalog, const std::vector<int>& variables)
 {
   if (grids.size() < 2) {
     return;
   }
   std::vector<std::pair<std::pair<bool, std::int64_t>, LevelGrid>> worths;
   for (LevelGrid& grid : grids) {
-    const auto worth = WorthOf(grid, catalog, variables);
+    const auto worth = InterestOf(grid, catalog, variables);
     worths.emplace_back(worth, std::move(grid));
   }
   std::stable_sort(
@@ -225,7 +225,7 @@ void SortByWorth(std::vector<LevelGrid>& grids, const Catalog& catalog, const st
       worths.begin(), worths.end(), grids.begin(), [](auto& entry) { return std::move(entry.second); });
 }
 
-const LevelGrid& GridOfName(
+const LevelGrid& FindGrid(
     const Catalog& catalog, const std::vector<LevelGrid>& grids, const std::string& name)
 {
   const auto found =
@@ -243,21 +243,21 @@ const LevelGrid& GridOfName(
 
 /// Returns the grids to show if the user selects no grid by name.
 std::vector<LevelGrid> ChooseGrids(
-    const Catalog& catalog, std::vector<LevelGrid> grids, const std::vector<int>& wanted, bool all)
+    const Catalog& catalog, std::vector<LevelGrid> grids, const std::vector<int>& variables, bool allGrids)
 {
-  const std::vector<int> values = AllValues(catalog);
-  std::vector<int> counting = ValuesAmong(catalog, wanted);
+  const std::vector<int> values = AllDataVariables(catalog);
+  std::vector<int> selected = DataVariables(catalog, variables);
   if (std::none_of(grids.begin(), grids.end(),
-          [&](const LevelGrid& grid) { return LiesOn(grid, catalog, counting); })) {
-    counting = values;
+          [&](const LevelGrid& grid) { return HasAnyOf(grid, catalog, selected); })) {
+    selected = values;
   }
-  SortByWorth(grids, catalog, counting);
-  if (!all && LiesOn(grids.front(), catalog, values)) {
+  SortByInterest(grids, catalog, selected);
+  if (!allGrids && HasAnyOf(grids.front(), catalog, values)) {
     return {grids.front()};
   }
   grids.erase(std::remove_if(grids.begin(), grids.end(),
                   [&](const LevelGrid& grid) {
-                    return !LiesOn(grid, catalog, counting) && LiesOn(grid, catalog, values);
+                    return !HasAnyOf(grid, catalog, selected) && HasAnyOf(grid, catalog, values);
                   }),
       grids.end());
   return grids;
@@ -268,55 +268,55 @@ std::vector<LevelGrid> ChooseGrids(
 std::vector<LevelGrid> GridsOf(const Catalog& catalog)
 {
   std::vector<LevelGrid> grids = GridsWithin(catalog, 0, static_cast<int>(catalog.Levels.size()));
-  SortByWorth(grids, catalog, AllValues(catalog));
+  SortByInterest(grids, catalog, AllDataVariables(catalog));
   return grids;
 }
 
 std::vector<int> VariablesOn(const LevelGrid& grid, const Catalog& catalog)
 {
-  std::vector<int> variables = AllValues(catalog);
+  std::vector<int> variables = AllDataVariables(catalog);
   variables.erase(std::remove_if(variables.begin(), variables.end(),
-                      [&](int variable) { return !LiesOn(grid, catalog, {variable}); }),
+                      [&](int variable) { return !HasAnyOf(grid, catalog, {variable}); }),
       variables.end());
   return variables;
 }
 
-std::vector<bool> LevelsLeftOut(const Catalog& catalog, int firstLevel, int lastLevel,
-    const std::vector<int>& wanted, const std::string& choice)
+std::vector<bool> ExcludedLevels(const Catalog& catalog, int firstLevel, int lastLevel,
+    const std::vector<int>& variables, const std::string& choice)
 {
-  std::vector<bool> leftOut(catalog.Levels.size(), false);
+  std::vector<bool> excluded(catalog.Levels.size(), false);
   const std::vector<LevelGrid> grids = GridsWithin(catalog, firstLevel, lastLevel);
   std::vector<LevelGrid> chosen;
   if (choice != AutomaticGrid && choice != AllGrids) {
-    chosen = {GridOfName(catalog, GridsWithin(catalog, 0, static_cast<int>(catalog.Levels.size())), choice)};
+    chosen = {FindGrid(catalog, GridsWithin(catalog, 0, static_cast<int>(catalog.Levels.size())), choice)};
   } else if (grids.size() > 1) {
-    chosen = ChooseGrids(catalog, grids, wanted, choice == AllGrids);
+    chosen = ChooseGrids(catalog, grids, variables, choice == AllGrids);
   } else {
-    return leftOut;
+    return excluded;
   }
   for (const LevelGrid& grid : grids) {
     for (const int level : grid.Levels) {
-      leftOut[level] = std::none_of(chosen.begin(), chosen.end(), [level](const LevelGrid& other) {
+      excluded[level] = std::none_of(chosen.begin(), chosen.end(), [level](const LevelGrid& other) {
         return std::find(other.Levels.begin(), other.Levels.end(), level) != other.Levels.end();
       });
     }
   }
-  return leftOut;
+  return excluded;
 }
 
 namespace {
 
 constexpr double Everywhere = Bounds::Everywhere;
 
-/// Returns the bounds of cells of a level, grown by `more` cells on each side. Axes on which the cells have
+/// Returns the bounds of cells of a level, grown by `layers` cells on each side. Axes on which the cells have
 /// no extent are unbounded.
-Bounds GrownBounds(const Catalog& catalog, int level, const Box& cells, int more)
+Bounds GrownBounds(const Catalog& catalog, int level, const Box& cells, int layers)
 {
   Bounds bounds{{-Everywhere, -Everywhere, -Everywhere}, {Everywhere, Everywhere, Everywhere}};
   for (int axis = 0; axis < catalog.Dimension; ++axis) {
-    const std::int64_t below = std::int64_t(cells.Lower[axis]) - more;
-    const std::int64_t above = std::int64_t(cells.Upper[axis]) + 1 + more;
-    if (catalog.Grid == GridKind::Uniform ||
+    const std::int64_t below = std::int64_t(cells.Lower[axis]) - layers;
+    const std::int64_t above = std::int64_t(cells.Upper[axis]) + 1 + layers;
+    if (catalog.Grid == GridType::Uniform ||
         (!catalog.Levels[level].IsFlat(axis) && !catalog.Axes[axis].Positions.empty())) {
       bounds.Lower[axis] = PositionOfNode(catalog, level, axis, below);
       bounds.Upper[axis] = PositionOfNode(catalog, level, axis, above);
@@ -325,7 +325,7 @@ Bounds GrownBounds(const Catalog& catalog, int level, const Box& cells, int more
   return bounds;
 }
 
-bool MeetsBox(const Bounds& bounds, const RegionOfInterest& region)
+bool IntersectsBox(const Bounds& bounds, const RegionOfInterest& region)
 {
   for (int axis = 0; axis < 3; ++axis) {
     const auto [lower, upper] = std::minmax(region.Lower[axis], region.Upper[axis]);
@@ -338,7 +338,7 @@ bool MeetsBox(const Bounds& bounds, const RegionOfInterest& region)
 
 /// Returns whether corners lie on both sides of the plane, or one corner lies on the plane. Bounds that are
 /// infinite along an axis with a component of the normal meet every plane.
-bool MeetsPlane(const Bounds& bounds, const RegionOfInterest& region)
+bool IntersectsPlane(const Bounds& bounds, const RegionOfInterest& region)
 {
   double least = 0, most = 0;
   for (int axis = 0; axis < 3; ++axis) {
@@ -368,59 +368,60 @@ public:
       const double rise = std::abs(plane.Normal[axis]) * width / static_cast<double>(cells.Width(axis));
       if (rise > most && width < Everywhere) {
         most = rise;
-        this->Along = axis;
+        this->ColumnAxis = axis;
       }
     }
-    this->Find(cells);
+    this->Search(cells);
   }
 
   std::vector<Box> Found;
 
 private:
-  void Find(const Box& cells)
+  void Search(const Box& cells)
   {
-    if (!this->Meets(cells)) {
+    if (!this->Intersects(cells)) {
       return;
     }
-    int widest = this->Along;
+    int widest = this->ColumnAxis;
     for (int axis = 0; axis < 3; ++axis) {
-      const bool matters = axis != this->Along && this->Plane.Normal[axis] != 0;
-      if (matters && cells.Width(axis) > (widest == this->Along ? this->Thickness : cells.Width(widest))) {
+      const bool matters = axis != this->ColumnAxis && this->Plane.Normal[axis] != 0;
+      if (matters &&
+          cells.Width(axis) > (widest == this->ColumnAxis ? this->Thickness : cells.Width(widest))) {
         widest = axis;
       }
     }
-    if (widest == this->Along) {
+    if (widest == this->ColumnAxis) {
       this->Found.push_back(this->Shortened(cells));
       return;
     }
     Box first = cells, second = cells;
     first.Upper[widest] = cells.Lower[widest] + static_cast<int>((cells.Width(widest) - 1) / 2);
     second.Lower[widest] = first.Upper[widest] + 1;
-    this->Find(first);
-    this->Find(second);
+    this->Search(first);
+    this->Search(second);
   }
 
   /// Returns `cells` without the layers at both ends that do not meet the plane.
   Box Shortened(Box cells) const
   {
-    int& first = cells.Lower[this->Along];
-    int& last = cells.Upper[this->Along];
+    int& first = cells.Lower[this->ColumnAxis];
+    int& last = cells.Upper[this->ColumnAxis];
     const int begin = first, end = last;
     Box part = cells;
     for (int low = begin, high = end; low < high; first = low) {
-      int& middle = part.Upper[this->Along] = low + (high - low) / 2;
-      this->Meets(part) ? high = middle : low = middle + 1;
+      int& middle = part.Upper[this->ColumnAxis] = low + (high - low) / 2;
+      this->Intersects(part) ? high = middle : low = middle + 1;
     }
-    part.Upper[this->Along] = end;
+    part.Upper[this->ColumnAxis] = end;
     for (int low = begin, high = end; low < high; last = high) {
-      int& middle = part.Lower[this->Along] = high - (high - low) / 2;
-      this->Meets(part) ? low = middle : high = middle - 1;
+      int& middle = part.Lower[this->ColumnAxis] = high - (high - low) / 2;
+      this->Intersects(part) ? low = middle : high = middle - 1;
     }
     return cells;
   }
 
   /// Returns whether the plane meets the box, with a tolerance for rounding.
-  bool Meets(const Box& cells) const
+  bool Intersects(const Box& cells) const
   {
     constexpr double near = 1e-6;  // in widths of the box
     Bounds bounds = GrownBounds(this->Data, this->LevelNumber, cells, 0);
@@ -429,14 +430,14 @@ private:
       bounds.Lower[axis] -= more;
       bounds.Upper[axis] += more;
     }
-    return MeetsPlane(bounds, this->Plane);
+    return IntersectsPlane(bounds, this->Plane);
   }
 
   const Catalog& Data;
   const int LevelNumber;
   const RegionOfInterest& Plane;
   const int Thickness;
-  int Along = 0;
+  int ColumnAxis = 0;
 };
 
 /// Returns bins of the patches of a level, or null if the level has no patches.
@@ -466,13 +467,13 @@ bool IsCovered(const BoxBins& bins, const Box& cells)
 
 /// Adds the ranges of the patches of a level that share a cell with `cells` to `together`, until `together`
 /// meets `enough`.
-void AddIntersecting(const BoxBins* bins, const Level& level, const Box& cells,
-    const std::vector<ValueRange>& ranges, const ValueRange& enough, ValueRange& together)
+void AddIntersectingRanges(const BoxBins* bins, const Level& level, const Box& cells,
+    const std::vector<ValueRange>& ranges, const ValueRange& target, ValueRange& together)
 {
   if (bins) {
     bins->ForEachIntersecting(cells, [&](int other) {
       together.Add(ranges[level.FirstPatch + other]);
-      return !together.Meets(enough);
+      return !together.Intersects(target);
     });
   }
 }
@@ -489,10 +490,10 @@ void CheckRegion(const RegionOfInterest& region)
       }
     }
   };
-  if (region.Kind == RegionOfInterest::Shape::InBox) {
+  if (region.Type == RegionOfInterest::Shape::InBox) {
     check("A corner", region.Lower);
     check("A corner", region.Upper);
-  } else if (region.Kind == RegionOfInterest::Shape::OnPlane) {
+  } else if (region.Type == RegionOfInterest::Shape::OnPlane) {
     check("The origin", region.Origin);
     check("The normal", region.Normal);
     if (region.Normal == Double3{0, 0, 0}) {
@@ -503,21 +504,21 @@ void CheckRegion(const RegionOfInterest& region)
 
 bool KnowsPositions(const Catalog& catalog)
 {
-  return catalog.HasPlacedBoxes();
+  return catalog.KnowsPositions();
 }
 
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region)
 {
   std::vector<bool> near(catalog.Patches.size(), true);
-  if (region.Kind == RegionOfInterest::Shape::Everything || !KnowsPositions(catalog)) {
+  if (region.Type == RegionOfInterest::Shape::Everything || !KnowsPositions(catalog)) {
     return near;
   }
   for (std::size_t p = 0; p < near.size(); ++p) {
     const Patch& patch = catalog.Patches[p];
     if (catalog.RoleOf(patch.Level) != LevelRole::Points) {
       const Bounds bounds = GrownBounds(catalog, patch.Level, patch.Cells, 1);
-      near[p] = region.Kind == RegionOfInterest::Shape::InBox ? MeetsBox(bounds, region)
-                                                              : MeetsPlane(bounds, region);
+      near[p] = region.Type == RegionOfInterest::Shape::InBox ? IntersectsBox(bounds, region)
+                                                              : IntersectsPlane(bounds, region);
     }
   }
   return near;
@@ -533,7 +534,7 @@ std::vector<Box> CellsOnPlane(
 }
 
 std::vector<bool> PatchesWithValues(
-    const Catalog& catalog, const std::vector<ValueRange>& ranges, const ValueRange& wanted)
+    const Catalog& catalog, const std::vector<ValueRange>& ranges, const ValueRange& values)
 {
   std::vector<std::unique_ptr<BoxBins>> bins;
   for (const Level& level : catalog.Levels) {
@@ -548,18 +549,20 @@ std::vector<bool> PatchesWithValues(
       ValueRange together = ranges[p];
       if (bins[l]) {
         // All cells around a node are at most two cells away from each other.
-        const Box cells = Grown(catalog.Patches[p].Cells, {2, 2, catalog.Dimension > 2 ? 2 : 0});
-        AddIntersecting(bins[l].get(), level, cells, ranges, wanted, together);
+        const Box cells = Grow(catalog.Patches[p].Cells, {2, 2, catalog.Dimension > 2 ? 2 : 0});
+        AddIntersectingRanges(bins[l].get(), level, cells, ranges, values, together);
         if (refines && !IsCovered(*bins[l], cells)) {
           const Level& coarser = catalog.Levels[l - 1];
-          AddIntersecting(bins[l - 1].get(), coarser, Coarsen(cells, level.Ratio), ranges, wanted, together);
+          AddIntersectingRanges(
+              bins[l - 1].get(), coarser, Coarsen(cells, level.Ratio), ranges, values, together);
         }
         if (refined) {
           const Level& finer = catalog.Levels[l + 1];
-          AddIntersecting(bins[l + 1].get(), finer, Refine(cells, finer.Ratio), ranges, wanted, together);
+          AddIntersectingRanges(
+              bins[l + 1].get(), finer, Refine(cells, finer.Ratio), ranges, values, together);
         }
       }
-      marks[p] = !bins[l] || together.Meets(wanted);
+      marks[p] = !bins[l] || together.Intersects(values);
     }
   }
   return marks;

@@ -17,20 +17,20 @@ struct ComposedVector
   std::vector<int> Components;  ///< two or three, x first; indices into Catalog::Variables
 };
 
-/// Returns the vectors whose components are all in `wanted` (indices into Catalog::Variables). Names of
+/// Returns the vectors whose components are all in `variables` (indices into Catalog::Variables). Names of
 /// components differ in one letter: x, y and z as a word or at the beginning or end of one (`x_velocity`,
 /// `velocity_x`, `ux`, `Bx`), or u, v and w as a word. In two dimensions x and y, or u and v, suffice. On
 /// geographic grids u and v suffice as well, because the vertical component has other units. The name of the
 /// vector lacks that letter, or has "velocity" in place of u, v or w. Maxima, minima and root mean squares
 /// over time are not composed. A name that a variable already has gets an underscore. A vector is left out if
 /// the data have a variable of the same name and centering, with as many components or with three.
-std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vector<int>& wanted);
+std::vector<ComposedVector> ComposedVectors(const Catalog& catalog, const std::vector<int>& variables);
 
 /// Levels that are shown together or not at all. Levels that refine each other form one grid. Each level of
 /// another role, and each level of a rectilinear grid, forms a grid of its own.
 struct LevelGrid
 {
-  std::string Name;  ///< name of its first level
+  std::string Name;  ///< name of the first level
   std::vector<int> Levels;
 };
 
@@ -42,19 +42,19 @@ std::vector<LevelGrid> GridsOf(const Catalog& catalog);
 std::vector<int> VariablesOn(const LevelGrid& grid, const Catalog& catalog);
 
 /// Values of the user's choice of grids that are not names of grids.
-constexpr const char* AutomaticGrid = "Automatic";  ///< the first grid of GridsOf() with a wanted variable
-constexpr const char* AllGrids = "All";             ///< each grid with a wanted variable
+constexpr const char* AutomaticGrid = "Automatic";  ///< the first grid of GridsOf() with a selected variable
+constexpr const char* AllGrids = "All";             ///< each grid with a selected variable
 
-/// Returns one flag per level of the catalog: true if the level is left out. AutomaticGrid and AllGrids leave
-/// out grids without a wanted variable, which would only hide other grids; AllGrids keeps grids without any
-/// variable, such as lists of points. If no grid has a wanted variable, all variables count as wanted. The
-/// name of a grid selects this grid, with or without values.
+/// Returns one flag per level of the catalog: true if the level is excluded. AutomaticGrid and AllGrids
+/// exclude grids without a selected variable, which would only hide other grids; AllGrids includes grids
+/// without any variable, such as lists of points. If no grid has a selected variable, all variables count as
+/// selected. The name of a grid selects this grid, with or without values.
 ///
-/// firstLevel, lastLevel: the levels to consider; the flags of other levels are false. wanted: indices into
-/// Catalog::Variables. choice: AutomaticGrid, AllGrids or a LevelGrid::Name. Throws Error if there is no grid
-/// with that name.
-std::vector<bool> LevelsLeftOut(const Catalog& catalog, int firstLevel, int lastLevel,
-    const std::vector<int>& wanted, const std::string& choice);
+/// `firstLevel`, `lastLevel`: the levels to consider; the flags of other levels are false. `variables`: the
+/// selected variables, as indices into Catalog::Variables. `choice`: AutomaticGrid, AllGrids or a
+/// LevelGrid::Name. Throws Error if no grid has the name `choice`.
+std::vector<bool> ExcludedLevels(const Catalog& catalog, int firstLevel, int lastLevel,
+    const std::vector<int>& variables, const std::string& choice);
 
 /// A region of space, in the coordinates of the data (longitude and latitude for geographic grids).
 struct RegionOfInterest
@@ -65,7 +65,7 @@ struct RegionOfInterest
     InBox,
     OnPlane
   };
-  Shape Kind = Shape::Everything;
+  Shape Type = Shape::Everything;
   Double3 Lower{0, 0, 0}, Upper{0, 0, 0};    ///< opposite corners of the box, in any order
   Double3 Origin{0, 0, 0}, Normal{0, 0, 1};  ///< of the plane; the normal may have any length but 0
 };
@@ -73,7 +73,8 @@ struct RegionOfInterest
 /// Throws Error if a number of the box or the plane is not finite, or if the normal is 0.
 void CheckRegion(const RegionOfInterest& region);
 
-/// Returns false if the positions of patches are unknown until they are read, as for curvilinear grids.
+/// Returns Catalog::KnowsPositions(): false if only the values of a variable determine the positions of
+/// patches, as on curvilinear grids.
 bool KnowsPositions(const Catalog& catalog);
 
 /// Returns one flag per patch: true if the patch, grown by one of its cells so that filters have the
@@ -88,15 +89,14 @@ std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& re
 std::vector<Box> CellsOnPlane(
     const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region, int thickness);
 
-/// Returns one flag per patch: true if an iso-surface may pass through the patch or its vicinity. This is the
-/// case if the values of the patch and of the patches at most two of its cells away lie on both sides of
-/// `wanted` or within `wanted`. Patches of the same level and of finer levels count, and patches of coarser
-/// levels where the patch's level ends. All patches whose cells influence the position of the surface are
-/// marked, so the surface is the same as that of all patches. All patches are marked if KnowsPositions() is
-/// false.
+/// Returns one flag per patch: true if an iso-surface may pass through the patch or its vicinity, because the
+/// values of the patch and of the patches at most two of its cells away lie on both sides of `values` or
+/// within `values`. Patches of the same level and of finer levels count, and patches of coarser levels where
+/// the patch's level ends. All patches whose cells influence the position of the surface are marked, so the
+/// surface is the same as that of all patches. All patches are marked if KnowsPositions() is false.
 ///
-/// ranges: one per patch, in the order of Catalog::Patches.
+/// `ranges`: one per patch, in the order of Catalog::Patches. `values`: the values of the iso-surfaces.
 std::vector<bool> PatchesWithValues(
-    const Catalog& catalog, const std::vector<ValueRange>& ranges, const ValueRange& wanted);
+    const Catalog& catalog, const std::vector<ValueRange>& ranges, const ValueRange& values);
 
 }  // namespace patchio

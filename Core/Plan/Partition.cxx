@@ -46,7 +46,7 @@ private:
   void AddLoad(int part, double weight);
   void MoveLastBlock(int from, int to);
   void MoveSurplus();
-  void Relieve(int part, double mean, double most);
+  void ReduceLoad(int part, double mean, double most);
   void FillEmptyParts();
 
   std::vector<int> PartOfBlock;
@@ -85,13 +85,13 @@ void Balancer::MoveSurplus()
     return;
   }
   for (int part = 0; part < static_cast<int>(this->Loads.size()); ++part) {
-    this->Relieve(part, mean, tolerance * mean);
+    this->ReduceLoad(part, mean, tolerance * mean);
   }
 }
 
-/// Moves the last blocks of a part away. Neighbours go to the same part as long as its load stays below the
-/// mean.
-void Balancer::Relieve(int part, double mean, double most)
+/// Moves the last blocks of a part to parts with less load. Consecutive blocks go to the same part as long as
+/// the load of that part stays below the mean.
+void Balancer::ReduceLoad(int part, double mean, double most)
 {
   std::vector<std::size_t> stay;
   int to = part;
@@ -111,8 +111,8 @@ void Balancer::Relieve(int part, double mean, double most)
   this->BlocksOfPart[part].insert(this->BlocksOfPart[part].end(), stay.rbegin(), stay.rend());
 }
 
-/// Gives each empty part a block, as long as there are parts with several blocks. Part 0 also gets the only
-/// block of another part, because many of ParaView's filters ask rank 0 for the arrays.
+/// Moves a block to each empty part, as long as other parts have several blocks. Part 0 also gets the only
+/// block of another part, because many of ParaView's filters read the list of arrays from rank 0.
 void Balancer::FillEmptyParts()
 {
   const int parts = static_cast<int>(this->Loads.size());
@@ -153,27 +153,28 @@ std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>
 
 namespace {
 
-struct Item
+struct PatchCenter
 {
-  std::array<int, 3> Centre;  ///< axis 2 first, so that ties are cut across the slowest axis of files
+  std::array<int, 3> Center;  ///< axis 2 first, so that ties are cut across the slowest axis of files
   int Patch;
   double Cells;
 };
-using Iterator = std::vector<Item>::iterator;
+using Iterator = std::vector<PatchCenter>::iterator;
 
 double CellsOf(Iterator begin, Iterator end)
 {
-  return std::accumulate(begin, end, 0.0, [](double sum, const Item& item) { return sum + item.Cells; });
+  return std::accumulate(
+      begin, end, 0.0, [](double sum, const PatchCenter& item) { return sum + item.Cells; });
 }
 
-/// Returns the axis along which the centres extend most, as an index into Item::Centre.
+/// Returns the axis along which the centres extend most, as an index into PatchCenter::Center.
 std::size_t LongestAxis(Iterator begin, Iterator end)
 {
-  std::array<int, 3> lower = begin->Centre, upper = begin->Centre;
+  std::array<int, 3> lower = begin->Center, upper = begin->Center;
   for (Iterator item = begin; item != end; ++item) {
     for (std::size_t a = 0; a < 3; ++a) {
-      lower[a] = std::min(lower[a], item->Centre[a]);
-      upper[a] = std::max(upper[a], item->Centre[a]);
+      lower[a] = std::min(lower[a], item->Center[a]);
+      upper[a] = std::max(upper[a], item->Center[a]);
     }
   }
   std::array<std::int64_t, 3> lengths{};
@@ -195,37 +196,37 @@ public:
   std::vector<int> Run()
   {
     for (const Level& level : this->Data.Levels) {
-      std::vector<Item> items = this->ItemsOf(level);
+      std::vector<PatchCenter> items = this->CentersOf(level);
       this->Divide(items.begin(), items.end(), 0, static_cast<int>(this->CellsOfPart.size()));
     }
     return std::move(this->PreferredRanks);
   }
 
 private:
-  std::vector<Item> ItemsOf(const Level& level) const;
+  std::vector<PatchCenter> CentersOf(const Level& level) const;
   void Divide(Iterator begin, Iterator end, int firstPart, int endPart);
-  Iterator Cut(Iterator begin, Iterator end, int firstPart, int middlePart, int endPart) const;
+  Iterator Split(Iterator begin, Iterator end, int firstPart, int middlePart, int endPart) const;
 
   const Catalog& Data;
   std::vector<double> CellsOfPart;  ///< over the levels divided so far
   std::vector<int> PreferredRanks;
 };
 
-std::vector<Item> Bisection::ItemsOf(const Level& level) const
+std::vector<PatchCenter> Bisection::CentersOf(const Level& level) const
 {
-  std::vector<Item> items;
+  std::vector<PatchCenter> items;
   items.reserve(level.PatchCount);
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
     const Box& box = this->Data.Patches[p].Cells;
-    Item& item = items.emplace_back();
+    PatchCenter& item = items.emplace_back();
     for (int axis = 0; axis < 3; ++axis) {
-      item.Centre[2 - axis] = static_cast<int>((std::int64_t(box.Lower[axis]) + box.Upper[axis]) / 2);
+      item.Center[2 - axis] = static_cast<int>((std::int64_t(box.Lower[axis]) + box.Upper[axis]) / 2);
     }
     if (this->Data.IsMesh()) {
-      item.Centre = {p, 0, 0};  // position unknown; neighbours in the file stay together
+      item.Center = {p, 0, 0};  // position unknown; neighbours in the file stay together
     }
     item.Patch = p;
-    item.Cells = static_cast<double>(box.Cells());
+    item.Cells = static_cast<double>(box.CellCount());
   }
   return items;
 }
@@ -243,23 +244,23 @@ void Bisection::Divide(Iterator begin, Iterator end, int firstPart, int endPart)
     return;
   }
   const int middlePart = firstPart + (endPart - firstPart) / 2;
-  const Iterator cut = this->Cut(begin, end, firstPart, middlePart, endPart);
+  const Iterator cut = this->Split(begin, end, firstPart, middlePart, endPart);
   this->Divide(begin, cut, firstPart, middlePart);
   this->Divide(cut, end, middlePart, endPart);
 }
 
 /// Moves the items of the parts before `middlePart` to the front. Returns the end of these items.
-Iterator Bisection::Cut(Iterator begin, Iterator end, int firstPart, int middlePart, int endPart) const
+Iterator Bisection::Split(Iterator begin, Iterator end, int firstPart, int middlePart, int endPart) const
 {
   const std::size_t axis = LongestAxis(begin, end);
-  const auto less = [axis](const Item& a, const Item& b) {
-    return a.Centre[axis] != b.Centre[axis] ? a.Centre[axis] < b.Centre[axis]
-           : a.Centre != b.Centre           ? a.Centre < b.Centre
+  const auto less = [axis](const PatchCenter& a, const PatchCenter& b) {
+    return a.Center[axis] != b.Center[axis] ? a.Center[axis] < b.Center[axis]
+           : a.Center != b.Center           ? a.Center < b.Center
                                             : a.Patch < b.Patch;
   };
   const int partsBefore = middlePart - firstPart, partsAfter = endPart - middlePart;
   const double total = CellsOf(begin, end);
-  const double wanted = total * partsBefore / (partsBefore + partsAfter);
+  const double targetCells = total * partsBefore / (partsBefore + partsAfter);
   // Items before `first` have `before` cells; the ideal cut lies between `first` and `last`.
   double before = 0;
   Iterator first = begin, last = end;
@@ -267,7 +268,7 @@ Iterator Bisection::Cut(Iterator begin, Iterator end, int firstPart, int middleP
     const Iterator middle = first + (last - first) / 2;
     std::nth_element(first, middle, last, less);
     const double cells = CellsOf(first, middle);
-    if (before + cells <= wanted) {
+    if (before + cells <= targetCells) {
       before += cells;
       first = middle;
     } else {
@@ -275,7 +276,7 @@ Iterator Bisection::Cut(Iterator begin, Iterator end, int firstPart, int middleP
     }
   }
   Iterator cut = first;
-  if (before < wanted) {
+  if (before < targetCells) {
     // The patch that contains the ideal cut goes to the side that then has fewer cells of all levels, so that
     // levels with few patches do not all go to the same rank.
     const auto part = this->CellsOfPart.begin();
@@ -301,15 +302,15 @@ std::vector<int> PreferredRanks(const Catalog& catalog, int parts)
   return parts == 1 ? std::vector<int>(catalog.Patches.size(), 0) : Bisection(catalog, parts).Run();
 }
 
-std::vector<int> KindsByPreferredRank(const std::vector<int>& kinds, const std::vector<int>& preferred)
+std::vector<int> TypesByPreferredRank(const std::vector<int>& patchTypes, const std::vector<int>& preferred)
 {
-  assert(kinds.size() == preferred.size());
+  assert(patchTypes.size() == preferred.size());
   std::map<std::pair<int, int>, int> numbers;
   std::vector<int> result;
-  result.reserve(kinds.size());
-  for (std::size_t p = 0; p < kinds.size(); ++p) {
+  result.reserve(patchTypes.size());
+  for (std::size_t p = 0; p < patchTypes.size(); ++p) {
     const int next = static_cast<int>(numbers.size());
-    result.push_back(numbers.emplace(std::make_pair(kinds[p], preferred[p]), next).first->second);
+    result.push_back(numbers.emplace(std::make_pair(patchTypes[p], preferred[p]), next).first->second);
   }
   return result;
 }

@@ -38,8 +38,8 @@ std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>
 /// parts >= 1. Each entry of the result is a part, 0 .. parts-1. O(n log parts) in the number of patches.
 std::vector<int> PreferredRanks(const Catalog& catalog, int parts);
 
-/// Splits kinds (see PatchTypes()) by preferred rank, so that no block is made of patches with different
-/// preferred ranks. `kinds`, `preferred` and the result have one entry per patch.
-std::vector<int> KindsByPreferredRank(const std::vector<int>& kinds, const std::vector<int>& preferred);
+/// Splits the types of PatchTypes() by preferred rank, so that no block consists of patches with different
+/// preferred ranks. `patchTypes`, `preferred` and the result have one entry per patch.
+std::vector<int> TypesByPreferredRank(const std::vector<int>& patchTypes, const std::vector<int>& preferred);
 
 }  // namespace patchio

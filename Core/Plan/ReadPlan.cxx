@@ -29,8 +29,8 @@ namespace {
 class Planner
 {
 public:
-  Planner(const LocationTable& table, const std::vector<ComponentRange>& wanted)
-      : Table(table), Wanted(wanted)
+  Planner(const LocationTable& table, const std::vector<ComponentRange>& ranges)
+      : Table(table), Ranges(ranges)
   {
   }
 
@@ -40,26 +40,27 @@ public:
       this->AddTask(static_cast<std::uint32_t>(task));
     }
     this->SortWhole();
-    const std::uint64_t total = std::accumulate(this->Parts.begin(), this->Parts.end(), std::uint64_t(0),
-        [](std::uint64_t sum, const Part& part) { return sum + part.Bytes; });
+    const std::uint64_t total = std::accumulate(this->FileSegments.begin(), this->FileSegments.end(),
+        std::uint64_t(0), [](std::uint64_t sum, const FileSegment& segment) { return sum + segment.Bytes; });
     this->Limits = LimitsOf(storage, total, threads);
     this->Cut();
-    std::sort(
-        this->Parts.begin(), this->Parts.end(), [](const Part& a, const Part& b) { return Key(a) < Key(b); });
+    std::sort(this->FileSegments.begin(), this->FileSegments.end(),
+        [](const FileSegment& a, const FileSegment& b) { return SortKey(a) < SortKey(b); });
     this->Merge();
     this->FindSequentialFiles();
     return std::move(this->Plan);
   }
 
 private:
-  struct Part : Segment
+  struct FileSegment : Segment
   {
     int File = 0;
   };
 
-  static std::tuple<int, std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t> Key(const Part& part)
+  static std::tuple<int, std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t> SortKey(
+      const FileSegment& segment)
   {
-    return {part.File, part.Offset, part.Task, part.Component, part.Begin};
+    return {segment.File, segment.Offset, segment.Task, segment.Component, segment.Begin};
   }
 
   void AddTask(std::uint32_t task);
@@ -71,9 +72,9 @@ private:
   void FindSequentialFiles();
 
   const LocationTable& Table;
-  const std::vector<ComponentRange>& Wanted;
+  const std::vector<ComponentRange>& Ranges;
   RequestLimits Limits;
-  std::vector<Part> Parts;
+  std::vector<FileSegment> FileSegments;
   ReadPlan Plan;
 };
 
@@ -106,17 +107,17 @@ void Planner::AddTask(std::uint32_t task)
 void Planner::AddByteRanges(std::uint32_t task)
 {
   const Location& location = this->Table.Locations[task];
-  const ComponentRange range = this->Wanted.empty() ? ComponentRange() : this->Wanted[task];
+  const ComponentRange range = this->Ranges.empty() ? ComponentRange() : this->Ranges[task];
   for (std::uint32_t c = 0; c < location.Count; ++c) {
     const ByteRange& byteRange = this->Table.ByteRanges[location.First + c];
-    Part part;
-    part.Begin = std::min(range.Begin, byteRange.Bytes);
-    part.Bytes = std::min(range.End, byteRange.Bytes) - part.Begin;
-    part.Offset = byteRange.Offset + part.Begin;
-    part.File = byteRange.File;
-    part.Task = task;
-    part.Component = c;
-    this->Parts.push_back(part);
+    FileSegment segment;
+    segment.Begin = std::min(range.Begin, byteRange.Bytes);
+    segment.Bytes = std::min(range.End, byteRange.Bytes) - segment.Begin;
+    segment.Offset = byteRange.Offset + segment.Begin;
+    segment.File = byteRange.File;
+    segment.Task = task;
+    segment.Component = c;
+    this->FileSegments.push_back(segment);
   }
 }
 
@@ -127,14 +128,14 @@ void Planner::AddChunks(std::uint32_t task)
     const ChunkedArray& array = this->Table.ChunkedArrays[location.First + c];
     for (std::size_t i = array.FirstChunk; i < array.FirstChunk + array.ChunkCount; ++i) {
       const Chunk& chunk = this->Table.Chunks[i];
-      Part part;
-      part.Begin = i;
-      part.Offset = chunk.Offset;
-      part.Bytes = chunk.Bytes;
-      part.File = array.File;
-      part.Task = task;
-      part.Component = c;
-      this->Parts.push_back(part);
+      FileSegment segment;
+      segment.Begin = i;
+      segment.Offset = chunk.Offset;
+      segment.Bytes = chunk.Bytes;
+      segment.File = array.File;
+      segment.Task = task;
+      segment.Component = c;
+      this->FileSegments.push_back(segment);
     }
   }
 }
@@ -149,71 +150,72 @@ void Planner::SortWhole()
       [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
 }
 
-/// Cuts parts of byte ranges that exceed the size of a request. Chunks are not cut, because a chunk is
+/// Cuts segments of byte ranges that exceed the size of a request. Chunks are not cut, because a chunk is
 /// decoded as a whole.
 void Planner::Cut()
 {
   constexpr std::uint64_t grain = 64 << 10;
   const std::uint64_t most = std::max(this->Limits.Bytes / grain * grain, grain);
-  const std::size_t parts = this->Parts.size();
-  for (std::size_t i = 0; i < parts; ++i) {
-    while (this->Parts[i].Bytes > most && this->Table.Locations[this->Parts[i].Task].Kind == Encoding::Raw) {
-      Part rest = this->Parts[i];
-      // The parts have about equal sizes, so that the last one is not tiny.
+  const std::size_t count = this->FileSegments.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    while (this->FileSegments[i].Bytes > most &&
+           this->Table.Locations[this->FileSegments[i].Task].Kind == Encoding::Raw) {
+      FileSegment rest = this->FileSegments[i];
+      // The segments have about equal sizes, so that the last one is not tiny.
       const std::uint64_t segments = (rest.Bytes + most - 1) / most;
       const std::uint64_t first = std::min(most, (rest.Bytes / segments + grain - 1) / grain * grain);
-      this->Parts[i].Begin += first;
-      this->Parts[i].Offset += first;
-      this->Parts[i].Bytes -= first;
+      this->FileSegments[i].Begin += first;
+      this->FileSegments[i].Offset += first;
+      this->FileSegments[i].Bytes -= first;
       rest.Bytes = first;
-      this->Parts.push_back(rest);
+      this->FileSegments.push_back(rest);
     }
   }
 }
 
 void Planner::Merge()
 {
-  this->Plan.Segments.reserve(this->Parts.size());
-  for (const Part& part : this->Parts) {
+  this->Plan.Segments.reserve(this->FileSegments.size());
+  for (const FileSegment& segment : this->FileSegments) {
     std::vector<StorageRequest>& requests = this->Plan.Requests;
     StorageRequest* last = requests.empty() ? nullptr : &requests.back();
     const std::uint64_t end = last ? last->Offset + last->Bytes : 0;
     // Chunks that were never written have no bytes in the file and are filled without reading.
-    const bool joins = last && (last->Bytes == 0) == (part.Bytes == 0) && last->File == part.File &&
-                       last->SegmentCount < MaximumSegments && part.Offset >= end &&
-                       part.Offset - end <= this->Limits.Gap &&
-                       part.Offset + part.Bytes - last->Offset <= this->Limits.Bytes;
+    const bool joins = last && (last->Bytes == 0) == (segment.Bytes == 0) && last->File == segment.File &&
+                       last->SegmentCount < MaximumSegments && segment.Offset >= end &&
+                       segment.Offset - end <= this->Limits.Gap &&
+                       segment.Offset + segment.Bytes - last->Offset <= this->Limits.Bytes;
     if (!joins) {
-      requests.push_back({part.Offset, 0, part.File, 0, this->Plan.Segments.size()});
+      requests.push_back({segment.Offset, 0, segment.File, 0, this->Plan.Segments.size()});
       last = &requests.back();
     }
-    last->Bytes = part.Offset + part.Bytes - last->Offset;
+    last->Bytes = segment.Offset + segment.Bytes - last->Offset;
     ++last->SegmentCount;
-    this->Plan.Segments.push_back(part);
+    this->Plan.Segments.push_back(segment);
   }
 }
 
 void Planner::FindSequentialFiles()
 {
   this->Plan.Sequential.assign(this->Table.Files.size(), false);
-  const auto& parts = this->Parts;
-  for (std::size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
-    std::uint64_t wanted = 0;
+  const auto& fileSegments = this->FileSegments;
+  for (std::size_t begin = 0, end = 0; begin < fileSegments.size(); begin = end) {
+    std::uint64_t needed = 0;
     std::uint64_t last = 0;
-    for (; end < parts.size() && parts[end].File == parts[begin].File; ++end) {
-      wanted += parts[end].Bytes;
-      last = std::max(last, parts[end].Offset + parts[end].Bytes);
+    for (; end < fileSegments.size() && fileSegments[end].File == fileSegments[begin].File; ++end) {
+      needed += fileSegments[end].Bytes;
+      last = std::max(last, fileSegments[end].Offset + fileSegments[end].Bytes);
     }
-    this->Plan.Sequential[parts[begin].File] = wanted > (last - parts[begin].Offset) / 2;
+    this->Plan.Sequential[fileSegments[begin].File] = needed > (last - fileSegments[begin].Offset) / 2;
   }
 }
 
 }  // namespace
 
-ReadPlan PlanReads(const LocationTable& table, const std::vector<ComponentRange>& wanted,
+ReadPlan PlanReads(const LocationTable& table, const std::vector<ComponentRange>& ranges,
     const StorageModel& storage, int threads)
 {
-  return Planner(table, wanted).Run(storage, threads);
+  return Planner(table, ranges).Run(storage, threads);
 }
 
 }  // namespace patchio

@@ -26,8 +26,8 @@ struct RequestLimits
 /// Returns the limits of requests. Gap: reading Latency x Bandwidth bytes takes as long as another request
 /// costs. Bytes: a request of Gap x f / (1 - f) bytes spends the fraction f = 0.9 of its time on transferring
 /// bytes; the result is clamped to 1 MiB, which network and parallel file systems transfer at once, and 16
-/// MiB. If there are too few bytes to give each of the `threads` several requests of that size, requests
-/// become smaller, down to 64 KiB.
+/// MiB. If the bytes do not suffice for several requests of that size on each of the `threads` threads,
+/// requests become smaller, down to 64 KiB.
 RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, int threads);
 
 /// The bytes Begin .. End-1 that a task needs of each component; by default all bytes. Chunked arrays are
@@ -88,9 +88,9 @@ constexpr std::uint32_t MaximumSegments = 500;
 /// request has at most RequestLimits::Bytes; larger byte ranges are cut at multiples of 64 KiB. O(n log n) in
 /// the number of segments.
 ///
-/// wanted: one range per location of the table, or empty for all bytes. threads: concurrent requests of this
-/// rank.
-ReadPlan PlanReads(const LocationTable& table, const std::vector<ComponentRange>& wanted,
+/// `ranges`: one range per location of the table, or empty for all bytes. `threads`: number of concurrent
+/// requests of this rank.
+ReadPlan PlanReads(const LocationTable& table, const std::vector<ComponentRange>& ranges,
     const StorageModel& storage, int threads);
 
 }  // namespace patchio

@@ -3,11 +3,11 @@
 
 namespace patchio {
 
-/// The way in which the number of threads is chosen.
+/// The method that determines the number of threads NT.
 enum class ThreadMode
 {
   Fixed,        ///< the user gives NT
-  FromStorage,  ///< from N* and NC by the rule below
+  FromStorage,  ///< from N* and NC, see ThreadsFromStorage()
   Automatic     ///< PatchIO determines N* and NC; until then NT is as in mode Fixed
 };
 

@@ -11,7 +11,7 @@
 namespace patchio {
 namespace {
 
-/// Returns the members of a step in the order of the message.
+/// Returns references to the members of a step, in the order in which Pack() writes them.
 template <typename Step>
 auto MembersOf(Step& step)
 {
@@ -21,12 +21,12 @@ auto MembersOf(Step& step)
 std::vector<std::byte> Pack(const Series& series)
 {
   ByteWriter out;
-  out.Put<std::uint64_t>(series.Steps.size());
+  out.Append<std::uint64_t>(series.Steps.size());
   for (const TimeStep& step : series.Steps) {
-    out.Put(MembersOf(step));
+    out.Append(MembersOf(step));
   }
-  out.Put(std::tie(series.Warnings, series.Notes, series.Watched));
-  return out.Take();
+  out.Append(std::tie(series.Warnings, series.Notes, series.Watched));
+  return out.Release();
 }
 
 Series Unpack(const std::vector<std::byte>& bytes)
@@ -47,7 +47,7 @@ Catalog ReadOnce(Communicator& ranks, const std::function<Catalog()>& read)
   const bool alone = ranks.Size() == 1;
   std::vector<std::byte> bytes;
   if (!alone) {
-    bytes = BytesOfRankZero(ranks, [&read] { return read().Serialize(); });
+    bytes = ProduceOnRankZero(ranks, [&read] { return read().Serialize(); });
   }
   Catalog catalog;
   RunOnAllRanks(ranks, [&] { catalog = alone ? read() : Catalog::Deserialize(bytes); });
@@ -79,18 +79,18 @@ std::vector<std::string> GatherTexts(Communicator& ranks, const std::vector<std:
 
 }  // namespace
 
-void ArraysOfVariable::Add(const ArraysOfVariable& other)
+void VariableState::Add(const VariableState& other)
 {
-  this->Lacking = this->Lacking || other.Lacking;
-  this->Undefined = this->Undefined || other.Undefined;
+  this->IsPartial = this->IsPartial || other.IsPartial;
+  this->HasUndefined = this->HasUndefined || other.HasUndefined;
   this->OfPoints = this->OfPoints || other.OfPoints;
   this->Type = std::max(this->Type, other.Type);
 }
 
-bool RankZeroFinds(Communicator& ranks, const std::function<bool()>& find)
+bool BoolOfRankZero(Communicator& ranks, const std::function<bool()>& evaluate)
 {
-  const std::vector<std::byte> found =
-      BytesOfRankZero(ranks, [&find] { return std::vector<std::byte>(1, std::byte(find() ? 1 : 0)); });
+  const std::vector<std::byte> found = ProduceOnRankZero(
+      ranks, [&evaluate] { return std::vector<std::byte>(1, std::byte(evaluate() ? 1 : 0)); });
   return found[0] == std::byte(1);
 }
 
@@ -99,7 +99,7 @@ Series OpenSeries(
 {
   const auto open = [&] { return OpenSeriesOfPaths(paths, options, mode); };
   if (ranks.Size() > 1) {
-    return Unpack(BytesOfRankZero(ranks, [&open] { return Pack(open()); }));
+    return Unpack(ProduceOnRankZero(ranks, [&open] { return Pack(open()); }));
   }
   Series series;
   RunOnAllRanks(ranks, [&] { series = open(); });
@@ -118,13 +118,13 @@ Catalog ReadCatalog(Communicator& ranks, const TimeStep& step)
 
 std::vector<ValueRange> ReadRanges(Communicator& ranks, const Catalog& catalog, int variable)
 {
-  const std::vector<std::byte> bytes = BytesOfRankZero(ranks, [&] {
+  const std::vector<std::byte> bytes = ProduceOnRankZero(ranks, [&] {
     const std::vector<ValueRange> ranges = FormatOf(catalog.Path).RangesOf(catalog, variable);
     const auto* begin = reinterpret_cast<const std::byte*>(ranges.data());
     return std::vector<std::byte>(begin, begin + ranges.size() * sizeof(ValueRange));
   });
   std::vector<ValueRange> ranges(bytes.size() / sizeof(ValueRange));
-  // No memcpy: if there are no ranges, the addresses are null.
+  // memcpy() does not permit null addresses, which empty lists have.
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(ranges.data()));
   return ranges;
 }
@@ -133,9 +133,9 @@ bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadPr
     const ReadProgressCallback& progress, const std::function<void()>& whileWaiting)
 {
   SharedProgress together(ranks);
-  Pace pace(ReportInterval);
-  const auto shallStop = [&] { return progress && pace.Due() && !progress(together.OfAll()); };
-  read([&](const ReadProgress& mine) { return together.Step(mine, shallStop()); });
+  RateLimiter pace(ReportInterval);
+  const auto shallStop = [&] { return progress && pace.TryAcquire() && !progress(together.Total()); };
+  read([&](const ReadProgress& ofThisRank) { return together.Step(ofThisRank, shallStop()); });
   together.Finish([&] {
     whileWaiting();
     return shallStop();
@@ -143,32 +143,32 @@ bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadPr
   return !together.Stopped();
 }
 
-AgreedFaults AgreeOnFaults(
+GatheredFaults GatherFaults(
     Communicator& ranks, const std::string& fatal, const std::vector<LoadFault>& faults)
 {
   std::vector<std::string> texts;
-  AgreedFaults agreed;
+  GatheredFaults gathered;
   for (const LoadFault& fault : faults) {
     texts.push_back(fault.Message);
-    agreed.Patches.push_back(fault.Patch);
+    gathered.Patches.push_back(fault.Patch);
   }
   if (AllOf(ranks, fatal.empty() && faults.empty())) {
-    return agreed;
+    return gathered;
   }
-  agreed.Fatal = GatherTexts(ranks, {fatal});
-  agreed.Texts = GatherTexts(ranks, texts);
-  agreed.Patches = ranks.AllGather(agreed.Patches);
-  return agreed;
+  gathered.Fatal = GatherTexts(ranks, {fatal});
+  gathered.Texts = GatherTexts(ranks, texts);
+  gathered.Patches = ranks.AllGather(gathered.Patches);
+  return gathered;
 }
 
-std::vector<ArraysOfVariable> AgreeOnArrays(Communicator& ranks, std::vector<ArraysOfVariable> ofThisRank)
+std::vector<VariableState> CombineVariableStates(Communicator& ranks, std::vector<VariableState> ofThisRank)
 {
   std::vector<double> numbers;
-  for (const ArraysOfVariable& one : ofThisRank) {
-    numbers.insert(
-        numbers.end(), {double(one.Lacking), double(one.Undefined), double(one.OfPoints), double(one.Type)});
+  for (const VariableState& state : ofThisRank) {
+    numbers.insert(numbers.end(),
+        {double(state.IsPartial), double(state.HasUndefined), double(state.OfPoints), double(state.Type)});
   }
-  numbers = ranks.Largest(numbers);
+  numbers = ranks.Max(numbers);
   for (std::size_t i = 0; i < ofThisRank.size(); ++i) {
     const double* const all = numbers.data() + 4 * i;
     ofThisRank[i] = {all[0] > 0, all[1] > 0, all[2] > 0, static_cast<int>(all[3])};

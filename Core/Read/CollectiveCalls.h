@@ -14,7 +14,7 @@
 namespace patchio {
 
 /// The faults of all ranks, the same on all ranks.
-struct AgreedFaults
+struct GatheredFaults
 {
   std::vector<std::string> Fatal;  ///< faults that ended the whole read of a rank
   std::vector<std::string> Texts;  ///< faults of files and arrays, each once
@@ -22,21 +22,21 @@ struct AgreedFaults
 };
 
 /// The state of a variable's arrays on the blocks of one rank, or of all ranks.
-struct ArraysOfVariable
+struct VariableState
 {
-  bool Lacking = false;    ///< some block lacks the variable
-  bool Undefined = false;  ///< some values are undefined
-  bool OfPoints = false;   ///< the variable lies on lists of points
-  int Type = -1;           ///< ElementType of the arrays; -1: no block has the variable
+  bool IsPartial = false;     ///< some block lacks the variable
+  bool HasUndefined = false;  ///< some values are undefined
+  bool OfPoints = false;      ///< the variable lies on lists of points
+  int Type = -1;              ///< ElementType of the arrays; -1: no block has the variable
 
-  void Add(const ArraysOfVariable& other);
+  void Add(const VariableState& other);
 };
 
 // All functions below are collective: every rank of `ranks` calls them in the same order. The functions throw
 // Error with the same text on all ranks.
 
-/// Returns the result of `find` on rank 0, because ranks may see a change of a file at different times.
-bool RankZeroFinds(Communicator& ranks, const std::function<bool()>& find);
+/// Returns the result of `evaluate` on rank 0, because ranks may see a change of a file at different times.
+bool BoolOfRankZero(Communicator& ranks, const std::function<bool()>& evaluate);
 
 // Opening: rank 0 opens and broadcasts the result, so that the file system need not serve the description to
 // many ranks.
@@ -55,17 +55,17 @@ std::vector<ValueRange> ReadRanges(Communicator& ranks, const Catalog& catalog, 
 /// Runs `read` on every rank. Returns true when all ranks have read. If `progress` returns false on any rank,
 /// all ranks stop, and the result is false on all ranks.
 ///
-/// read: reports its progress, ends soon after the callback has returned false, and must not throw.
-/// progress: called about every 10 ms with the progress of all ranks together.
-/// whileWaiting: called many times a second on a rank that waits for other ranks.
+/// `read` reports its progress, ends soon after the callback has returned false, and must not throw.
+/// `progress` is called about every 10 ms with the progress of all ranks together. `whileWaiting` is called
+/// many times a second on a rank that waits for other ranks.
 bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadProgressCallback&)>& read,
     const ReadProgressCallback& progress, const std::function<void()>& whileWaiting);
 /// Returns the faults of all ranks. `fatal`: the fault that ended this rank's read as a whole, or an empty
 /// text.
-AgreedFaults AgreeOnFaults(
+GatheredFaults GatherFaults(
     Communicator& ranks, const std::string& fatal, const std::vector<LoadFault>& faults);
-/// Returns the state of each variable's arrays on all ranks. ofThisRank: state of this rank's arrays, of the
-/// same length on all ranks.
-std::vector<ArraysOfVariable> AgreeOnArrays(Communicator& ranks, std::vector<ArraysOfVariable> ofThisRank);
+/// Returns the state of each variable's arrays on all ranks. `ofThisRank`: state of this rank's arrays, one
+/// entry per variable on all ranks.
+std::vector<VariableState> CombineVariableStates(Communicator& ranks, std::vector<VariableState> ofThisRank);
 
 }  // namespace patchio

@@ -5,7 +5,7 @@
 
 namespace patchio {
 
-Fingerprint TrustedPrint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds)
+Fingerprint TrustedFingerprint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds)
 {
   const auto settle = static_cast<std::int64_t>(settleSeconds * 1e9);
   return state && state->Changed < now - settle ? state->Print
@@ -18,15 +18,15 @@ FileFingerprints CheckFingerprints(const std::vector<std::string>& paths, int th
   const std::vector<std::optional<FileState>> states = StatesOf(paths, threads);
   FileFingerprints seen;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    seen[paths[i]] = TrustedPrint(states[i], now, settleSeconds);
+    seen[paths[i]] = TrustedFingerprint(states[i], now, settleSeconds);
   }
   return seen;
 }
 
 void WatchedFiles::Watch(const std::vector<std::string>& paths, std::int64_t begin, double settleSeconds)
 {
-  this->Looked = true;
-  this->Settled = begin - static_cast<std::int64_t>(settleSeconds * 1e9);
+  this->IsWatching = true;
+  this->SettledBefore = begin - static_cast<std::int64_t>(settleSeconds * 1e9);
   this->States.clear();
   for (const std::string& path : paths) {
     this->States[path] = StateOfAny(path);
@@ -38,9 +38,9 @@ bool WatchedFiles::Changed() const
   const auto same = [this](const auto& entry) {
     const std::optional<FileState>& then = entry.second;
     const std::optional<FileState> now = StateOfAny(entry.first);
-    return then && now ? then->Print == now->Print && now->Changed < this->Settled : !then && !now;
+    return then && now ? then->Print == now->Print && now->Changed < this->SettledBefore : !then && !now;
   };
-  return !this->Looked || !std::all_of(this->States.begin(), this->States.end(), same);
+  return !this->IsWatching || !std::all_of(this->States.begin(), this->States.end(), same);
 }
 
 }  // namespace patchio

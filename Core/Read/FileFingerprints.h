@@ -26,20 +26,21 @@ public:
   /// Watches `paths` from now on. `begin`: time, in nanoseconds since 1970, before the caller read the files.
   void Watch(const std::vector<std::string>& paths, std::int64_t begin, double settleSeconds);
   /// Forgets the states of all files: Changed() returns true until the next Watch().
-  void Forget() { this->Looked = false; }
+  void Forget() { this->IsWatching = false; }
   /// Returns whether a path has changed, appeared or vanished. A file that changed shortly before it was read
   /// counts as changed, because its times do not show a further change; see FileFingerprints.
   bool Changed() const;
 
 private:
-  bool Looked = false;
-  /// In nanoseconds since 1970. The times of a file that changed later need not show a further change.
-  std::int64_t Settled = 0;
+  bool IsWatching = false;
+  /// Time in nanoseconds since 1970. The times of a file that changed after this time need not show a further
+  /// change.
+  std::int64_t SettledBefore = 0;
   std::map<std::string, std::optional<FileState>> States;
 };
 
 /// Returns the fingerprint of a file whose state was taken at `now`, nanoseconds since 1970; see
 /// FileFingerprints.
-Fingerprint TrustedPrint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds);
+Fingerprint TrustedFingerprint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds);
 
 }  // namespace patchio

@@ -44,7 +44,7 @@ struct VariableRequest
 VariableRequest RequestAsStored(const Catalog& catalog, int variable);
 
 /// The arrays to read: each variable on each block.
-struct WantedArrays
+struct RequestedArrays
 {
   std::vector<Block> Blocks;
   std::vector<VariableRequest> Variables;
@@ -56,14 +56,14 @@ struct WantedArrays
 /// The settings of one rank's read: threads, checks and request sizes.
 struct LoadSettings
 {
-  int Threads = 1;           ///< NT >= 1
+  int Threads = 1;           ///< number of threads (NT), >= 1
   bool StopAtFault = false;  ///< true: the first fault ends the read; false: all sound arrays are read
   bool Verify = false;       ///< compare values with the checksums in the files; see LocateOptions
   StorageModel Storage;      ///< determines the size of read requests
   /// True for a prefetch, which must not evict the values of the displayed step, and must leave some memory
   /// below the pool's limit.
-  bool Ahead = false;
-  /// Later reads do not reuse values of files that changed less than this time before the read.
+  bool IsPrefetch = false;
+  /// Later reads do not reuse values of files that changed less than this number of seconds before the read.
   double SettleSeconds = 2;
 };
 
@@ -74,7 +74,7 @@ struct LoadServices
   /// ReadControl::Finish().
   ReadControl* Control = nullptr;
   /// Makes the source that reads the files of the table; null: MakeFileSource().
-  std::function<std::unique_ptr<Source>(const LocationTable&)> Files;
+  std::function<std::unique_ptr<Source>(const LocationTable&)> MakeSource;
   /// Memory of earlier reads for reuse, with a limit; null: new memory without a limit.
   std::shared_ptr<MemoryPool> Memory;
   /// Cache of values. Arrays found in it are not read; arrays that are read are added to it. Null: no cache.
@@ -82,7 +82,7 @@ struct LoadServices
 };
 
 /// The arrays, settings and services (memory, cache) of one rank's read.
-struct LoadRequest : WantedArrays, LoadSettings, LoadServices
+struct LoadRequest : RequestedArrays, LoadSettings, LoadServices
 {
 };
 
@@ -102,7 +102,7 @@ struct LoadedArray
   int Components = 0;
   std::int64_t Tuples = 0;
   bool HasUndefined = false;  ///< some values are NaN because the file marks them as undefined
-  ArrayRange Range;           ///< range of the values, if WantedArrays::FindRanges
+  ArrayRange Range;           ///< range of the values, if RequestedArrays::FindRanges
   Buffer Values;              ///< Tuples x Components values, component fastest; null unless Read
 };
 
@@ -131,8 +131,8 @@ struct LoadResult
   IoReport Report;  ///< report of this rank
   std::size_t VariableCount = 0;
 
-  /// Returns the array for the positions `block` in WantedArrays::Blocks and `variable` in
-  /// WantedArrays::Variables.
+  /// Returns the array for the positions `block` in RequestedArrays::Blocks and `variable` in
+  /// RequestedArrays::Variables.
   LoadedArray& At(std::size_t block, std::size_t variable)
   {
     return this->Arrays[block * this->VariableCount + variable];

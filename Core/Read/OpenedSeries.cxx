@@ -24,10 +24,10 @@ namespace patchio {
 
 namespace {
 
-/// Returns the steps behind one path, from the index files if `mode` allows it.
-Series OpenOne(const std::string& path, const SeriesOptions& options, IndexMode mode)
+/// Returns the steps behind one path, from the index files if `mode` allows index files.
+Series OpenPath(const std::string& path, const SeriesOptions& options, IndexMode mode)
 {
-  // Not examining files whose heads are known makes opening many files of one step each faster.
+  // Files whose step is known need not be examined, which makes opening many files of one step each faster.
   if (const std::optional<TimeStep> known = options.Known ? options.Known(path) : std::nullopt) {
     Series single;
     single.Steps.push_back(*known);
@@ -39,14 +39,14 @@ Series OpenOne(const std::string& path, const SeriesOptions& options, IndexMode 
   // A series index that cannot be saved needs no warning, because it only makes the next opening slower.
   IndexedSeries kept = OpenWithIndexFile(path, options, mode, IndexSettings().SettleSeconds);
   if (!kept.Warning.empty()) {
-    kept.Opened.Warnings.push_back(kept.Warning);
+    kept.Contents.Warnings.push_back(kept.Warning);
   }
-  return kept.Opened;
+  return kept.Contents;
 }
 
 /// Appends the texts that `to` does not contain yet. The paths of one series, such as neighboring plotfiles,
 /// have the same texts.
-void AddNew(const std::vector<std::string>& from, std::vector<std::string>& to)
+void AppendMissing(const std::vector<std::string>& from, std::vector<std::string>& to)
 {
   for (const std::string& text : from) {
     if (std::find(to.begin(), to.end(), text) == to.end()) {
@@ -71,30 +71,31 @@ struct NumberedName
     const bool before = !stem.empty() && stem.find_last_not_of(digits) + 1 < stem.size();
     const std::size_t end = before ? stem.size() : name.size();
     const std::size_t begin = name.find_last_not_of(digits, end - 1) + 1;
-    this->Before = name.substr(0, begin);
-    this->After = name.substr(end);
+    this->Prefix = name.substr(0, begin);
+    this->Suffix = name.substr(end);
     if (begin < end && end - begin < 19) {
       this->Number = std::stoll(name.substr(begin, end - begin));
     }
   }
 
-  std::string Before, After;
+  std::string Prefix, Suffix;
   std::optional<std::int64_t> Number;
 };
 
-/// Returns the files of the same folder whose names have a higher number at the same position, in ascending
-/// order.
+/// Returns the files in the folder of `path` whose names have a higher number at the same position, in
+/// ascending order.
 std::vector<std::string> LaterFiles(const std::string& path)
 {
-  const NumberedName mine(fs::path(path).filename().string());
+  const NumberedName current(fs::path(path).filename().string());
   std::map<std::int64_t, std::string> later;
   const auto isLater = [&](const fs::directory_entry& entry) {
     std::error_code ignored;
     const NumberedName other(entry.path().filename().string());
-    return other.Number > mine.Number && other.Before == mine.Before && other.After == mine.After &&
-           entry.is_regular_file(ignored);
+    return other.Number > current.Number && other.Prefix == current.Prefix &&
+           other.Suffix == current.Suffix && entry.is_regular_file(ignored);
   };
-  for (const fs::path& entry : mine.Number ? EntriesOf(FolderOf(path), isLater) : std::vector<fs::path>()) {
+  for (const fs::path& entry :
+      current.Number ? EntriesOf(FolderOf(path), isLater) : std::vector<fs::path>()) {
     const std::string name = entry.filename().string();
     later[*NumberedName(name).Number] = path.substr(0, path.rfind('/') + 1) + name;
   }
@@ -105,7 +106,7 @@ std::vector<std::string> LaterFiles(const std::string& path)
   return files;
 }
 
-/// Joins the series of several paths into one.
+/// Joins the series of several paths into one series.
 class SeriesJoiner
 {
 public:
@@ -113,62 +114,62 @@ public:
 
   void Add(const std::string& path);
   /// Adds later files in the folder of the last path; see SeriesOptions::LaterFiles.
-  void AddLater(const std::vector<std::string>& paths);
+  void AddLaterFiles(const std::vector<std::string>& paths);
   /// Returns all steps in ascending order, each once.
   Series Joined();
 
 private:
-  struct Brought
+  struct FoundStep
   {
     TimeStep Step;
     const std::string* Path;  ///< the path behind which this step was found
   };
-  using Run = std::vector<Brought>::iterator;
+  using Run = std::vector<FoundStep>::iterator;
 
   void AddTexts(const Series& from);
-  void Take(Run first, Run end);
-  void NoteOverlap();
+  void AddStepsOfNumber(Run first, Run end);
+  void WarnOfOverlap();
 
   const SeriesOptions& Options;
   const IndexMode Mode;
-  std::vector<Brought> Steps;  ///< in the order of the paths
+  std::vector<FoundStep> Steps;  ///< in the order of the paths
   Series All;
-  std::map<std::string, std::pair<std::size_t, std::size_t>>
-      Warned;               ///< by text after the path: index in All.Warnings, number of paths
+  /// By the text after the path: index in All.Warnings, number of paths.
+  std::map<std::string, std::pair<std::size_t, std::size_t>> WarningIndices;
   std::size_t Overlap = 0;  ///< steps that two paths have in common
   std::string OverlapExample;
 };
 
-/// Adds the warnings and notes of a path. Shows a warning that many files have in common once.
+/// Adds the warnings and notes of a path. Adds a warning that many files have in common only once.
 void SeriesJoiner::AddTexts(const Series& from)
 {
   const std::string path = from.Steps.empty() ? std::string() : from.Steps.front().Path;
   for (const std::string& warning : from.Warnings) {
     const bool named = warning.rfind(path + ": ", 0) == 0;
-    const auto [entry, isNew] = this->Warned.emplace(
+    const auto [entry, isNew] = this->WarningIndices.emplace(
         named ? warning.substr(path.size()) : warning, std::make_pair(this->All.Warnings.size(), 0));
     entry->second.second += named ? 1 : 0;
     if (isNew) {
       this->All.Warnings.push_back(warning);
     }
   }
-  AddNew(from.Notes, this->All.Notes);
-  AddNew(from.Watched, this->All.Watched);
+  AppendMissing(from.Notes, this->All.Notes);
+  AppendMissing(from.Watched, this->All.Watched);
 }
 
 void SeriesJoiner::Add(const std::string& path)
 {
-  Series one = OpenOne(path, this->Options, this->Mode);
+  Series one = OpenPath(path, this->Options, this->Mode);
   this->AddTexts(one);
   for (TimeStep& step : one.Steps) {
     this->Steps.push_back({std::move(step), &path});
   }
 }
 
-void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
+void SeriesJoiner::AddLaterFiles(const std::vector<std::string>& paths)
 {
   const auto last = std::max_element(this->Steps.begin(), this->Steps.end(),
-      [](const Brought& a, const Brought& b) { return a.Step.Step < b.Step.Step; });
+      [](const FoundStep& a, const FoundStep& b) { return a.Step.Step < b.Step.Step; });
   const std::string path = last->Step.Path, *const from = last->Path;
   std::int64_t highest = last->Step.Step;
   if (this->Steps.size() != paths.size() || std::find(paths.begin(), paths.end(), path) == paths.end()) {
@@ -176,14 +177,14 @@ void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
   }
   for (const std::string& later : LaterFiles(path)) {
     try {
-      const Series one = OpenOne(later, this->Options, this->Mode);
+      const Series one = OpenPath(later, this->Options, this->Mode);
       if (one.Steps.size() == 1 && one.Steps[0].Path == later && one.Steps[0].Step > highest) {
         highest = one.Steps[0].Step;
         this->Steps.push_back({one.Steps[0], from});
         this->AddTexts(one);
       }
     } catch (const Error& error) {
-      this->All.Warnings.push_back(fmt::format("Skipping a file. {}", error.what()));
+      this->All.Warnings.push_back(fmt::format("PatchIO skips a file. {}", error.what()));
       this->All.Watched.push_back(later);
     }
   }
@@ -191,7 +192,7 @@ void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
 }
 
 /// Adds a warning if several paths have steps in common, because the files of two runs would form one series.
-void SeriesJoiner::NoteOverlap()
+void SeriesJoiner::WarnOfOverlap()
 {
   if (this->Overlap > 0) {
     this->All.Warnings.push_back(fmt::format(
@@ -201,9 +202,9 @@ void SeriesJoiner::NoteOverlap()
   }
 }
 
-/// Adds the steps first .. end - 1, which have the same number but are from several paths. Adds a step of a
-/// path that was given twice only once.
-void SeriesJoiner::Take(Run first, Run end)
+/// Adds the steps first .. end - 1, which have the same number and may be from several paths. If the user
+/// opened a path twice, adds its step only once.
+void SeriesJoiner::AddStepsOfNumber(Run first, Run end)
 {
   std::set<std::pair<std::string, int>> seen;
   for (Run step = first; step != end; ++step) {
@@ -221,19 +222,19 @@ void SeriesJoiner::Take(Run first, Run end)
 Series SeriesJoiner::Joined()
 {
   std::stable_sort(this->Steps.begin(), this->Steps.end(),
-      [](const Brought& a, const Brought& b) { return a.Step.Step < b.Step.Step; });
+      [](const FoundStep& a, const FoundStep& b) { return a.Step.Step < b.Step.Step; });
   for (Run first = this->Steps.begin(), end; first != this->Steps.end(); first = end) {
-    end = std::find_if(
-        first, this->Steps.end(), [&](const Brought& other) { return other.Step.Step != first->Step.Step; });
-    this->Take(first, end);
+    end = std::find_if(first, this->Steps.end(),
+        [&](const FoundStep& other) { return other.Step.Step != first->Step.Step; });
+    this->AddStepsOfNumber(first, end);
   }
-  for (const auto& [text, place] : this->Warned) {
+  for (const auto& [text, place] : this->WarningIndices) {
     if (place.second > 1) {
       this->All.Warnings[place.first] += fmt::format(
           " The same applies to {} more {}.", place.second - 1, place.second == 2 ? "file" : "files");
     }
   }
-  this->NoteOverlap();
+  this->WarnOfOverlap();
   return std::move(this->All);
 }
 
@@ -244,10 +245,9 @@ void CheckFormats(const std::vector<std::string>& paths)
   for (const std::string& path : paths) {
     const Format& format = FormatOf(path);
     if (&format != &first) {
-      throw FileError(path,
-          fmt::format("the format {} of {}, because all files of a series have the same format", first.Name(),
-              paths[0]),
-          fmt::format("the format {}", format.Name()), "Open files of different formats separately");
+      throw FileError(path, fmt::format("the format {} of {}", first.Name(), paths[0]),
+          fmt::format("the format {}", format.Name()),
+          "All files of a series have the same format: open files of different formats separately");
     }
   }
 }
@@ -256,7 +256,7 @@ void CheckFormats(const std::vector<std::string>& paths)
 
 Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, IndexMode mode)
 {
-  std::transform(paths.begin(), paths.end(), paths.begin(), TidyPath);
+  std::transform(paths.begin(), paths.end(), paths.begin(), NormalizedPath);
   if (paths.size() > 1 && !options.Known) {
     CheckFormats(paths);
   }
@@ -265,7 +265,7 @@ Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& op
     joiner.Add(path);
   }
   if (options.LaterFiles) {
-    joiner.AddLater(paths);
+    joiner.AddLaterFiles(paths);
   }
   return joiner.Joined();
 }
@@ -274,7 +274,7 @@ namespace {
 
 /// Returns the approximate size of the catalog and the index of a step, in bytes. The result depends on the
 /// catalog only, so that all ranks get the same number.
-std::uint64_t RoughBytes(const Catalog& catalog)
+std::uint64_t ApproximateBytes(const Catalog& catalog)
 {
   constexpr std::uint64_t location = 40;  // bytes per location
   return catalog.Patches.size() * (sizeof(Patch) + catalog.Variables.size() * location);
@@ -291,7 +291,7 @@ std::shared_ptr<OpenedStep> RecentSteps::Open(Communicator& ranks, const std::st
     step = found->Step;
     this->Steps.erase(found);
     // Files that were missing before may exist now.
-    if (!RankZeroFinds(ranks, [&step] { return step->Lost().empty() && step->Unchanged(); })) {
+    if (!BoolOfRankZero(ranks, [&step] { return step->MissingText().empty() && step->IsUnchanged(); })) {
       step.reset();
     }
   }
@@ -316,7 +316,7 @@ void RecentSteps::Trim()
 {
   std::uint64_t bytes = 0;
   for (std::size_t i = 1; i < this->Steps.size(); ++i) {
-    bytes += RoughBytes(this->Steps[i].Step->Data());
+    bytes += ApproximateBytes(this->Steps[i].Step->Data());
     if (i == MostSteps || bytes > MostBytes) {
       this->Steps.resize(i);
     }
@@ -326,49 +326,49 @@ void RecentSteps::Trim()
 void OpenedSeries::ClearFiles()
 {
   this->FileNames.clear();
-  this->LastStep = 0;
+  this->DisplayedNumber = 0;
 }
 
 void OpenedSeries::Open(Communicator& ranks, const SeriesOptions& options)
 {
   const Stopwatch watch;
   this->Options = options;
-  this->Found = OpenSeries(ranks, this->FileNames, options, this->Mode);
-  this->TimesOfSteps = TimeValues(this->Found);
+  this->SeriesOfFiles = OpenSeries(ranks, this->FileNames, options, this->Mode);
+  this->TimesOfSteps = TimeValues(this->SeriesOfFiles);
   this->SeriesIsOpen = true;
-  this->FirstFile = ranks.Rank() == 0 ? StateOf(this->Found.Steps.front().Path) : std::nullopt;
-  this->Reported.insert(this->Found.Warnings.begin(), this->Found.Warnings.end());
+  this->FirstFile = ranks.Rank() == 0 ? StateOf(this->SeriesOfFiles.Steps.front().Path) : std::nullopt;
+  this->ReportedWarnings.insert(this->SeriesOfFiles.Warnings.begin(), this->SeriesOfFiles.Warnings.end());
   this->OpenSeconds += watch.Seconds();
 }
 
 void OpenedSeries::Close()
 {
   this->SeriesIsOpen = false;
-  this->PathOfShown.clear();
-  this->NoSoundStep.clear();
+  this->DisplayedPath.clear();
+  this->NoReadableStep.clear();
   this->Recent.Clear();
-  this->Rebuilt.clear();
+  this->RebuiltPaths.clear();
   this->IndexWarned = false;
   this->ReportedMissing.clear();
   this->Watched.Forget();
   this->IsOtherRun = false;
   this->FailedAttempts = 0;
   this->LeftOut.clear();
-  this->Reported.clear();
+  this->ReportedWarnings.clear();
 }
 
 void OpenedSeries::OpenAny(Communicator& ranks)
 {
-  if (!this->NoSoundStep.empty()) {
-    throw Error(this->NoSoundStep);
+  if (!this->NoReadableStep.empty()) {
+    throw Error(this->NoReadableStep);
   }
-  const std::size_t steps = this->Found.Steps.size();
-  for (std::size_t i = 0; this->PathOfShown.empty() && i < steps; ++i) {
+  const std::size_t steps = this->SeriesOfFiles.Steps.size();
+  for (std::size_t i = 0; this->DisplayedPath.empty() && i < steps; ++i) {
     try {
-      this->SetStep(ranks, (this->LastStep + i) % steps);
+      this->SetStep(ranks, (this->DisplayedNumber + i) % steps);
     } catch (const Error& error) {
       if (i + 1 == steps) {
-        this->NoSoundStep = error.what();
+        this->NoReadableStep = error.what();
         throw;
       }
     }
@@ -377,52 +377,52 @@ void OpenedSeries::OpenAny(Communicator& ranks)
 
 void OpenedSeries::SetStep(Communicator& ranks, std::size_t step)
 {
-  const std::string& path = this->Found.Steps[step].Path;
+  const std::string& path = this->SeriesOfFiles.Steps[step].Path;
   this->SecondsOfPrepare = 0;
-  if (path == this->PathOfShown) {
-    // All ranks have the same catalog, so if one of them throws, all do.
-    this->Shown->SetStep(ranks, this->Found.Steps[step]);
-    this->LastStep = step;
+  if (path == this->DisplayedPath) {
+    // All ranks have the same catalog, so if one rank throws, all ranks throw.
+    this->Displayed->SetStep(ranks, this->SeriesOfFiles.Steps[step]);
+    this->DisplayedNumber = step;
     return;
   }
   const Stopwatch watch;
-  this->PathOfShown.clear();
-  this->Shown.reset();
-  this->Shown = this->Recent.Open(ranks, path, this->ModeFor(path));
-  this->Shown->SetStep(ranks, this->Found.Steps[step]);
-  this->PathOfShown = path;
-  this->LastStep = step;
+  this->DisplayedPath.clear();
+  this->Displayed.reset();
+  this->Displayed = this->Recent.Open(ranks, path, this->ModeFor(path));
+  this->Displayed->SetStep(ranks, this->SeriesOfFiles.Steps[step]);
+  this->DisplayedPath = path;
+  this->DisplayedNumber = step;
   this->OpenSeconds += watch.Seconds();
 }
 
 bool OpenedSeries::Prepare(Communicator& ranks, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
-  const bool prepared = this->Shown->Prepare(ranks, threads, progress);
+  const bool prepared = this->Displayed->Prepare(ranks, threads, progress);
   this->SecondsOfPrepare = watch.Seconds();
-  if (!this->Shown->Saved().Path.empty()) {
-    this->Rebuilt.insert(this->PathOfShown);
+  if (!this->Displayed->Saved().Path.empty()) {
+    this->RebuiltPaths.insert(this->DisplayedPath);
   }
   return prepared;
 }
 
-std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(
+std::shared_ptr<OpenedStep> OpenedSeries::OpenForPrefetch(
     Communicator& ranks, std::size_t step, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
-  const std::string& path = this->Found.Steps[step].Path;
+  const std::string& path = this->SeriesOfFiles.Steps[step].Path;
   std::shared_ptr<OpenedStep> opened =
-      path == this->PathOfShown ? this->Shown : this->Recent.Open(ranks, path, this->ModeFor(path));
+      path == this->DisplayedPath ? this->Displayed : this->Recent.Open(ranks, path, this->ModeFor(path));
   if (!opened->Prepare(ranks, threads, progress)) {
     return nullptr;
   }
   if (opened->Data().StepsInFile > 1) {
-    // This must be a copy, because the current step of the shared object may change.
+    // `opened` must be a copy, because the current step of the shared object may change.
     opened = std::make_shared<OpenedStep>(*opened);
   }
-  opened->SetStep(ranks, this->Found.Steps[step]);
+  opened->SetStep(ranks, this->SeriesOfFiles.Steps[step]);
   if (!opened->Saved().Path.empty()) {
-    this->Rebuilt.insert(path);
+    this->RebuiltPaths.insert(path);
   }
   this->OpenSeconds += watch.Seconds();
   return opened;
@@ -430,32 +430,32 @@ std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(
 
 void OpenedSeries::Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened)
 {
-  this->PathOfShown = this->Found.Steps[step].Path;
-  this->LastStep = step;
-  this->Shown = std::move(opened);
+  this->DisplayedPath = this->SeriesOfFiles.Steps[step].Path;
+  this->DisplayedNumber = step;
+  this->Displayed = std::move(opened);
   this->SecondsOfPrepare = 0;
 }
 
 /// Returns the mode for opening a step. The mode Rebuild applies once per step, not at each display.
 IndexMode OpenedSeries::ModeFor(const std::string& path) const
 {
-  const bool rebuilt = this->Mode == IndexMode::Rebuild && this->Rebuilt.count(path) > 0;
+  const bool rebuilt = this->Mode == IndexMode::Rebuild && this->RebuiltPaths.count(path) > 0;
   return rebuilt ? IndexMode::On : this->Mode;
 }
 
 std::string OpenedSeries::TakeIndexWarning()
 {
-  if (this->IndexWarned || this->Shown->Warning().empty()) {
+  if (this->IndexWarned || this->Displayed->Warning().empty()) {
     return {};
   }
   this->IndexWarned = true;
-  return this->Shown->Warning();
+  return this->Displayed->Warning();
 }
 
-std::string OpenedSeries::TakeLostWarning()
+std::string OpenedSeries::TakeMissingWarning()
 {
-  const std::string& lost = this->Shown->Lost();
-  return lost.empty() || !this->ReportedMissing.insert(this->PathOfShown).second
+  const std::string& lost = this->Displayed->MissingText();
+  return lost.empty() || !this->ReportedMissing.insert(this->DisplayedPath).second
              ? std::string()
              : "Parts of the data that are not shown are damaged or missing: " + lost;
 }
@@ -467,13 +467,14 @@ double OpenedSeries::TakeOpenSeconds()
 
 }  // namespace patchio
 
-// Growth of a series: steps that appear while it is open because a simulation still writes it.
+// Growth of a series: steps that appear while the series is open, because a simulation still writes the
+// series.
 
 namespace patchio {
 
 namespace {
 
-constexpr const char* Remedy = "use File > Reload Files, or Reload() in scripts";
+constexpr const char* ReloadAdvice = "use File > Reload Files, or Reload() in scripts";
 
 using StepKey = std::pair<std::string, int>;
 
@@ -493,31 +494,31 @@ bool HaveSameHead(const TimeStep& a, const TimeStep& b)
 void OpenedSeries::RemoveIncompleteLastStep(Communicator& ranks, int threads)
 {
   std::shared_ptr<OpenedStep> opened;
-  if (this->Found.Steps.size() > 1 &&
-      !this->WhyIncomplete(ranks, this->Found.Steps.back(), threads, opened).empty()) {
-    this->Found.Steps.pop_back();
-    this->TimesOfSteps = TimeValues(this->Found);
+  if (this->SeriesOfFiles.Steps.size() > 1 &&
+      !this->ReasonIncomplete(ranks, this->SeriesOfFiles.Steps.back(), threads, opened).empty()) {
+    this->SeriesOfFiles.Steps.pop_back();
+    this->TimesOfSteps = TimeValues(this->SeriesOfFiles);
   }
 }
 
-bool OpenedSeries::LookForNewSteps(Communicator& ranks, int threads)
+bool OpenedSeries::AddNewSteps(Communicator& ranks, int threads)
 {
-  if (this->IsOtherRun || !RankZeroFinds(ranks, [this] { return this->Watched.Changed(); })) {
+  if (this->IsOtherRun || !BoolOfRankZero(ranks, [this] { return this->Watched.Changed(); })) {
     return false;
   }
-  std::optional<Series> now = this->OpenAgain(ranks);
-  if (!now || !this->Continues(ranks, *now)) {
+  std::optional<Series> now = this->Reopen(ranks);
+  if (!now || !this->CheckContinuation(ranks, *now)) {
     return false;
   }
-  if (this->MayGrow(this->PathOfShown) &&
-      !RankZeroFinds(ranks, [this] { return this->Shown->Unchanged(); })) {
+  if (this->MayGrow(this->DisplayedPath) &&
+      !BoolOfRankZero(ranks, [this] { return this->Displayed->IsUnchanged(); })) {
     // The next read opens the step again.
-    this->PathOfShown.clear();
+    this->DisplayedPath.clear();
   }
   const std::vector<TimeStep> added = this->CompleteSteps(ranks, *now, threads);
   if (!added.empty()) {
     this->ReportLeftOut(now->Warnings);
-    this->Found.Notes = now->Notes;
+    this->SeriesOfFiles.Notes = now->Notes;
     this->AddSteps(added);
   }
   return !added.empty();
@@ -526,16 +527,16 @@ bool OpenedSeries::LookForNewSteps(Communicator& ranks, int threads)
 /// Returns whether a simulation may append further steps to the file.
 bool OpenedSeries::MayGrow(const std::string& path) const
 {
-  const std::vector<std::string>& watched = this->Found.Watched;
+  const std::vector<std::string>& watched = this->SeriesOfFiles.Watched;
   return std::find(watched.begin(), watched.end(), path) != watched.end();
 }
 
 /// Opens the series again. Returns nothing if opening fails, for example while a simulation writes a file.
 /// Collective: every rank of the communicator calls it.
-std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
+std::optional<Series> OpenedSeries::Reopen(Communicator& ranks)
 {
   std::map<std::string, const TimeStep*> known;
-  for (const TimeStep& step : this->Found.Steps) {
+  for (const TimeStep& step : this->SeriesOfFiles.Steps) {
     const bool isNew = known.emplace(step.Path, &step).second;
     known[step.Path] = isNew && !this->MayGrow(step.Path) ? &step : nullptr;
   }
@@ -549,7 +550,7 @@ std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
   try {
     Series now = OpenSeries(ranks, this->FileNames, options, this->Mode);
     this->FailedAttempts = 0;
-    this->Found.Watched = now.Watched;
+    this->SeriesOfFiles.Watched = now.Watched;
     if (ranks.Rank() == 0) {
       this->Watched.Watch(now.Watched, begin, IndexSettings().SettleSeconds);
     }
@@ -563,23 +564,23 @@ std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
   }
 }
 
-/// Returns whether `now` is a continuation of the open series. The meaning of a listed time step must not
-/// change. Collective: every rank of the communicator calls it.
-bool OpenedSeries::Continues(Communicator& ranks, const Series& now)
+/// Returns whether `now` continues the open series: the meaning of a listed time step must not change.
+/// Otherwise adds a warning. Collective: every rank of the communicator calls it.
+bool OpenedSeries::CheckContinuation(Communicator& ranks, const Series& now)
 {
   std::map<StepKey, const TimeStep*> steps;
   for (const TimeStep& step : now.Steps) {
     steps[KeyOf(step)] = &step;
   }
-  const TimeStep& first = this->Found.Steps.front();
+  const TimeStep& first = this->SeriesOfFiles.Steps.front();
   // A run that starts again replaces its first step.
-  const bool same = this->MayGrow(first.Path) || RankZeroFinds(ranks, [this, &first] {
+  const bool same = this->MayGrow(first.Path) || BoolOfRankZero(ranks, [this, &first] {
     const std::optional<FileState> state = StateOf(first.Path);
     return !state || !this->FirstFile || state->Print == this->FirstFile->Print;
   });
   const TimeStep* other = same ? nullptr : &first;
   const TimeStep* gone = nullptr;
-  for (const TimeStep& step : this->Found.Steps) {
+  for (const TimeStep& step : this->SeriesOfFiles.Steps) {
     const auto found = steps.find(KeyOf(step));
     if (found == steps.end()) {
       gone = gone ? gone : &step;
@@ -592,11 +593,11 @@ bool OpenedSeries::Continues(Communicator& ranks, const Series& now)
     this->WarnOnce(fmt::format(
         "A new file replaced {} after the series was opened, so another run may have started. Follow "
         "adds no more time steps. To update the list, {}.",
-        other->Path, Remedy));
+        other->Path, ReloadAdvice));
   } else if (gone) {
     this->WarnOnce(fmt::format(
         "Step {} in {} no longer exists, but is still in the list of time steps. To update the list, {}.",
-        gone->Step, gone->Path, Remedy));
+        gone->Step, gone->Path, ReloadAdvice));
   }
   return !other;
 }
@@ -606,7 +607,7 @@ bool OpenedSeries::Continues(Communicator& ranks, const Series& now)
 std::vector<TimeStep> OpenedSeries::CompleteSteps(Communicator& ranks, Series& now, int threads)
 {
   std::set<StepKey> known;
-  for (const TimeStep& step : this->Found.Steps) {
+  for (const TimeStep& step : this->SeriesOfFiles.Steps) {
     known.insert(KeyOf(step));
   }
   std::vector<TimeStep> complete;
@@ -616,12 +617,12 @@ std::vector<TimeStep> OpenedSeries::CompleteSteps(Communicator& ranks, Series& n
     if (known.count(KeyOf(step)) > 0) {
       continue;
     }
-    const std::string fault = this->WhyIncomplete(ranks, step, threads, opened);
-    comes = !fault.empty() && step.Step > this->Found.Steps.back().Step;
+    const std::string fault = this->ReasonIncomplete(ranks, step, threads, opened);
+    comes = !fault.empty() && step.Step > this->SeriesOfFiles.Steps.back().Step;
     if (fault.empty()) {
       complete.push_back(step);
     } else {
-      now.Warnings.push_back(fmt::format("Skipping step {}. {}", step.Step, fault));
+      now.Warnings.push_back(fmt::format("PatchIO skips step {}. {}", step.Step, fault));
     }
   }
   if (comes) {
@@ -633,7 +634,7 @@ std::vector<TimeStep> OpenedSeries::CompleteSteps(Communicator& ranks, Series& n
 
 /// Returns the reason why a step is incomplete, or an empty text. `opened`: cache of the step that was opened
 /// in the last call; may be null. Collective: every rank of the communicator calls it.
-std::string OpenedSeries::WhyIncomplete(
+std::string OpenedSeries::ReasonIncomplete(
     Communicator& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened)
 {
   try {
@@ -642,8 +643,8 @@ std::string OpenedSeries::WhyIncomplete(
     }
     opened->SetStep(ranks, step);
     if (!opened->IsComplete(ranks, threads)) {
-      return opened->Lost().empty() ? step.Path + ": some values of the step do not exist yet"
-                                    : opened->Lost();
+      return opened->MissingText().empty() ? step.Path + ": some values of the step do not exist yet"
+                                           : opened->MissingText();
     }
     this->Recent.Add(step.Path, opened);
     return {};
@@ -655,15 +656,15 @@ std::string OpenedSeries::WhyIncomplete(
 
 void OpenedSeries::AddSteps(const std::vector<TimeStep>& added)
 {
-  std::vector<TimeStep>& steps = this->Found.Steps;
-  const StepKey shown = KeyOf(steps[this->LastStep]);
+  std::vector<TimeStep>& steps = this->SeriesOfFiles.Steps;
+  const StepKey shown = KeyOf(steps[this->DisplayedNumber]);
   steps.insert(steps.end(), added.begin(), added.end());
   std::stable_sort(
       steps.begin(), steps.end(), [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
   const auto at = std::find_if(
       steps.begin(), steps.end(), [&shown](const TimeStep& step) { return KeyOf(step) == shown; });
-  this->LastStep = static_cast<std::size_t>(at - steps.begin());
-  this->TimesOfSteps = TimeValues(this->Found);
+  this->DisplayedNumber = static_cast<std::size_t>(at - steps.begin());
+  this->TimesOfSteps = TimeValues(this->SeriesOfFiles);
 }
 
 /// Reports the steps that were left out in two successive calls, because such steps probably stay incomplete.
@@ -679,7 +680,7 @@ void OpenedSeries::ReportLeftOut(const std::vector<std::string>& texts)
 
 void OpenedSeries::WarnOnce(const std::string& text)
 {
-  if (this->Reported.insert(text).second) {
+  if (this->ReportedWarnings.insert(text).second) {
     this->GrowthWarning += (this->GrowthWarning.empty() ? "" : "\n") + text;
   }
 }

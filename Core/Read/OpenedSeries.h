@@ -21,17 +21,18 @@
 namespace patchio {
 
 /// Opens the series of all paths and joins them in ascending order of steps, each step once. Cleans each path
-/// with TidyPath(); `paths` must not be empty. Adds a warning if different paths have steps in common. With
-/// SeriesOptions::LaterFiles, adds the steps of later files in the same folder that can be opened. In the
-/// modes that use index files, does not open steps whose heads are known. Throws Error, also if the paths
-/// have several formats. Not collective.
+/// with NormalizedPath(); `paths` must not be empty. Adds a warning if different paths have steps in common.
+/// With SeriesOptions::LaterFiles, adds the steps of later files in the same folder that can be opened. In
+/// the modes that use index files, does not open steps whose time and number an index file contains. Throws
+/// Error, also if the paths have several formats. Not collective.
 Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, IndexMode mode);
 
-/// A cache of the steps opened last, so that returning to a step costs nothing.
+/// A cache of the steps that were opened last. Displaying a cached step again reads no metadata.
 class RecentSteps
 {
 public:
-  /// Limits on the number of steps that are kept, and on the approximate bytes of those before the latest.
+  /// Limits on the number of cached steps, and on the approximate bytes of all cached steps except the latest
+  /// step.
   static constexpr std::size_t MostSteps = 64;
   static constexpr std::uint64_t MostBytes = std::uint64_t(64) << 20;
 
@@ -77,23 +78,24 @@ public:
   /// Open() examines the files again.
   void Close();
 
-  /// Removes the last step of a growing series if that step is incomplete and not the only one.
+  /// Removes the last step of a growing series if this step is incomplete and not the only step.
   void RemoveIncompleteLastStep(Communicator& ranks, int threads);
-  /// Adds the complete steps that have appeared since the last call. Returns whether there are any. If no
+  /// Adds the complete steps that have appeared since the last call. Returns whether it added steps. If no
   /// file has changed, rank 0 only checks Series::Watched. A step that cannot be opened yet is not an error:
   /// the next call tries to open the step again.
-  bool LookForNewSteps(Communicator& ranks, int threads);
-  /// Returns the warnings of LookForNewSteps(), each text once, and clears them.
+  bool AddNewSteps(Communicator& ranks, int threads);
+  /// Returns the warnings of AddNewSteps(), each text once, and clears them.
   std::string TakeGrowthWarning() { return std::exchange(this->GrowthWarning, {}); }
 
-  const Series& Steps() const { return this->Found; }
-  /// Time values of the steps, in increasing order. An open series has at least one.
+  const Series& Steps() const { return this->SeriesOfFiles; }
+  /// Time values of the steps, in increasing order. An open series has at least one time value.
   const std::vector<double>& Times() const { return this->TimesOfSteps; }
 
-  /// Displays the step displayed last, or else the first readable step, so that its variables are known.
-  /// SetStep() then checks the requested step. Throws Error if no step is readable.
+  /// Makes the step displayed last, or else the first readable step, the displayed step, so that its
+  /// variables are known. SetStep() then checks the requested step. Throws Error if no step is readable.
   void OpenAny(Communicator& ranks);
-  /// Displays the given step.
+  /// Makes `step` the displayed step, and opens it if it is not cached. Throws Error, the same on all ranks,
+  /// if the step cannot be read.
   void SetStep(Communicator& ranks, std::size_t step);
   /// Makes sure that all ranks know the locations of the displayed step's values. Returns false if `progress`
   /// stops the work; see OpenedStep::Prepare().
@@ -101,24 +103,25 @@ public:
 
   /// Opens and prepares a step that is not displayed yet; does not change the displayed step. Returns null if
   /// `progress` stops the work.
-  std::shared_ptr<OpenedStep> OpenAhead(
+  std::shared_ptr<OpenedStep> OpenForPrefetch(
       Communicator& ranks, std::size_t step, int threads, const ProgressCallback& progress);
-  /// Displays a step that OpenAhead() returned.
+  /// Makes `opened`, which OpenForPrefetch() has returned for `step`, the displayed step.
   void Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened);
 
-  /// The displayed step. The methods below return its catalog, number, time and describing file.
-  const OpenedStep& Step() const { return *this->Shown; }
-  std::shared_ptr<OpenedStep> SharedStep() const { return this->Shown; }
-  const Catalog& Current() const { return this->Shown->Data(); }
-  std::size_t CurrentStep() const { return this->LastStep; }
-  double CurrentTime() const { return this->TimesOfSteps[this->LastStep]; }
-  const std::string& CurrentPath() const { return this->PathOfShown; }
+  /// The displayed step. The methods below return the catalog, number, time and describing file of the
+  /// displayed step.
+  const OpenedStep& Step() const { return *this->Displayed; }
+  std::shared_ptr<OpenedStep> SharedStep() const { return this->Displayed; }
+  const Catalog& Current() const { return this->Displayed->Data(); }
+  std::size_t CurrentStep() const { return this->DisplayedNumber; }
+  double CurrentTime() const { return this->TimesOfSteps[this->DisplayedNumber]; }
+  const std::string& CurrentPath() const { return this->DisplayedPath; }
 
   /// Returns the warning about the displayed step's index file, once per series; otherwise an empty text.
   std::string TakeIndexWarning();
-  /// Returns the warning that the displayed step has broken parts (OpenedStep::Lost()), once per step;
+  /// Returns the warning that the displayed step has broken parts (OpenedStep::MissingText()), once per step;
   /// otherwise an empty text.
-  std::string TakeLostWarning();
+  std::string TakeMissingWarning();
   /// Returns the seconds spent on opening since the last call.
   double TakeOpenSeconds();
   /// The seconds spent in Prepare() for the displayed step.
@@ -127,10 +130,10 @@ public:
 private:
   IndexMode ModeFor(const std::string& path) const;
   bool MayGrow(const std::string& path) const;
-  std::optional<Series> OpenAgain(Communicator& ranks);
-  bool Continues(Communicator& ranks, const Series& now);
+  std::optional<Series> Reopen(Communicator& ranks);
+  bool CheckContinuation(Communicator& ranks, const Series& now);
   std::vector<TimeStep> CompleteSteps(Communicator& ranks, Series& now, int threads);
-  std::string WhyIncomplete(
+  std::string ReasonIncomplete(
       Communicator& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened);
   void AddSteps(const std::vector<TimeStep>& added);
   void ReportLeftOut(const std::vector<std::string>& texts);
@@ -139,24 +142,24 @@ private:
   std::vector<std::string> FileNames;
   IndexMode Mode = IndexMode::On;
   bool SeriesIsOpen = false;
-  Series Found;
+  Series SeriesOfFiles;
   SeriesOptions Options;  ///< options of the last Open()
   std::vector<double> TimesOfSteps;
-  std::string NoSoundStep;  ///< reason why no step is readable; empty if a step may be readable
+  std::string NoReadableStep;  ///< reason why no step is readable; empty if a step may be readable
   RecentSteps Recent;
-  std::size_t LastStep = 0;
-  std::shared_ptr<OpenedStep> Shown;      ///< null if no step is displayed
-  std::string PathOfShown;                ///< empty if no step is displayed
-  std::set<std::string> Rebuilt;          ///< steps that need not be rebuilt again
+  std::size_t DisplayedNumber = 0;
+  std::shared_ptr<OpenedStep> Displayed;  ///< null if no step is displayed
+  std::string DisplayedPath;              ///< empty if no step is displayed
+  std::set<std::string> RebuiltPaths;     ///< paths of the steps whose index was rebuilt
   bool IndexWarned = false;               ///< true after one warning about damaged index files
-  std::set<std::string> ReportedMissing;  ///< steps that TakeLostWarning() has reported
+  std::set<std::string> ReportedMissing;  ///< steps that TakeMissingWarning() has reported
   // Members for a growing series. Only rank 0 checks files.
-  WatchedFiles Watched;                ///< Found.Watched
+  WatchedFiles Watched;                ///< SeriesOfFiles.Watched
   std::optional<FileState> FirstFile;  ///< state of the first step's file when the series was opened
   bool IsOtherRun = false;             ///< true: the files now belong to another run
   int FailedAttempts = 0;              ///< successive attempts at which the series could not be opened
   std::vector<std::string> LeftOut;    ///< reasons why steps were left out when others were added
-  std::set<std::string> Reported;
+  std::set<std::string> ReportedWarnings;
   std::string GrowthWarning;
   double OpenSeconds = 0;
   double SecondsOfPrepare = 0;

@@ -22,8 +22,8 @@ OpenedStep::OpenedStep(
     this->WarningText = search.Warning();
     if (search.Found) {
       this->Description = std::make_shared<const Catalog>(std::move(search.Found->Data));
-      this->Known = std::make_shared<const StepIndex>(std::move(search.Found->Index));
-      this->Loaded = true;
+      this->KnownIndex = std::make_shared<const StepIndex>(std::move(search.Found->Index));
+      this->IsFromFile = true;
       this->IndexFile = search.Found->Path;
       this->OriginText = "from the index file " + this->IndexFile;
       return;
@@ -49,24 +49,24 @@ void OpenedStep::SetStep(Communicator& ranks, const TimeStep& step)
     this->Description = std::make_shared<const Catalog>(ReadCatalog(ranks, step));
     return;
   }
-  auto turned = std::make_shared<Catalog>(*this->Description);
-  patchio::SetStep(*turned, step);
-  this->Description = std::move(turned);
+  auto changed = std::make_shared<Catalog>(*this->Description);
+  patchio::SetStep(*changed, step);
+  this->Description = std::move(changed);
 }
 
 bool OpenedStep::Prepare(Communicator& ranks, int threads, const ProgressCallback& progress)
 {
   const bool several = this->Mode == IndexMode::Off && this->Description->StepsInFile > 1;
-  if (this->Known || this->Tried || !(WritesIndexFiles(this->Mode) || several)) {
+  if (this->KnownIndex || this->BuildTried || !(WritesIndexFiles(this->Mode) || several)) {
     return true;
   }
   try {
-    this->Tried = this->Build(ranks, threads, progress);
-    return this->Tried;
+    this->BuildTried = this->Build(ranks, threads, progress);
+    return this->BuildTried;
   } catch (const Error& error) {
     // All ranks have the same error.
-    this->Tried = true;
-    this->Known.reset();
+    this->BuildTried = true;
+    this->KnownIndex.reset();
     this->OriginText = fmt::format("not indexed: {}", error.what());
   }
   return true;
@@ -80,8 +80,8 @@ bool OpenedStep::Build(Communicator& ranks, int threads, const ProgressCallback&
   const Format* found = nullptr;
   RunOnAllRanks(ranks, [&] { found = &FormatOf(this->Description->Path); });
   const Format& format = *found;
-  this->Indexed = format.NeedsIndex(*this->Description);
-  if (!this->Indexed) {
+  this->IndexNeeded = format.NeedsIndex(*this->Description);
+  if (!this->IndexNeeded) {
     this->OriginText = fmt::format("{} lists the locations of all values", this->Description->Path);
     return true;
   }
@@ -94,33 +94,33 @@ bool OpenedStep::Build(Communicator& ranks, int threads, const ProgressCallback&
   BuiltIndex& built = *index;
   const double seconds = watch.Seconds();
   if (built.Missing > 0) {
-    this->LostText = built.MissingText();
+    this->MissingArrays = built.MissingText();
   }
   if (!WritesIndexFiles(this->Mode)) {
     InvalidateRecentFingerprints(built, this->Describing, this->Settings.SettleSeconds);
-    this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
+    this->KnownIndex = std::make_shared<const StepIndex>(std::move(built.Index));
     this->Notes = std::move(built.Notes);
     return true;
   }
   this->Outcome =
       SaveStepIndexFile(ranks, format, *this->Description, built, this->Describing, this->Settings);
   InvalidateRecentFingerprints(built, this->Describing, this->Settings.SettleSeconds);
-  this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
+  this->KnownIndex = std::make_shared<const StepIndex>(std::move(built.Index));
   this->Notes = std::move(built.Notes);
   this->IndexFile = this->Outcome.Path;
   this->OriginText =
       fmt::format("indexed by {} in {:.3f} s, ", CountText(ranks.Size(), "rank"), seconds) +
-      (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);
+      (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.Reason : "saved to " + this->Outcome.Path);
   return true;
 }
 
 bool OpenedStep::IsComplete(Communicator& ranks, int threads)
 {
   this->Prepare(ranks, threads);
-  if (this->Known) {
-    return this->LostText.empty();
+  if (this->KnownIndex) {
+    return this->MissingArrays.empty();
   }
-  return RankZeroFinds(ranks, [&] {
+  return BoolOfRankZero(ranks, [&] {
     std::vector<PatchVariable> all;
     for (int variable = 0; variable < static_cast<int>(this->Description->Variables.size()); ++variable) {
       for (int patch = 0; patch < static_cast<int>(this->Description->Patches.size()); ++patch) {
@@ -133,7 +133,7 @@ bool OpenedStep::IsComplete(Communicator& ranks, int threads)
   });
 }
 
-bool OpenedStep::Unchanged() const
+bool OpenedStep::IsUnchanged() const
 {
   const std::optional<FileState> now = StateOf(this->Description->Path);
   return !now || !this->Describing.Before || now->Print == this->Describing.Before->Print;
@@ -142,7 +142,7 @@ bool OpenedStep::Unchanged() const
 /// Throws Error if the describing file has changed, because the catalog would no longer match the values.
 void OpenedStep::CheckUnchanged() const
 {
-  if (!this->Unchanged()) {
+  if (!this->IsUnchanged()) {
     throw FileError(this->Description->Path, "the file that was opened", "a newer file",
         "Use File > Reload Files, or Reload() in scripts");
   }
@@ -151,7 +151,7 @@ void OpenedStep::CheckUnchanged() const
 FileFingerprints OpenedStep::DescribedBy() const
 {
   return {{this->Description->Path,
-      TrustedPrint(this->Describing.Before, this->Describing.Now, this->Settings.SettleSeconds)}};
+      TrustedFingerprint(this->Describing.Before, this->Describing.Now, this->Settings.SettleSeconds)}};
 }
 
 LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int threads,
@@ -161,12 +161,12 @@ LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int
   if (requests.empty()) {
     return {};
   }
-  if (this->Known && !verify) {
-    IndexAnswer answer = this->Known->Index.Find(*this->Description, requests);
+  if (this->KnownIndex && !verify) {
+    IndexAnswer answer = this->KnownIndex->Index.Find(*this->Description, requests);
     const auto states = StatesOf(answer.Table.Files, threads);
     bool holds = answer.Complete;
     for (std::size_t i = 0; i < states.size(); ++i) {
-      holds = holds && states[i] && states[i]->Print == this->Known->Prints[answer.Files[i]];
+      holds = holds && states[i] && states[i]->Print == this->KnownIndex->Prints[answer.Files[i]];
     }
     if (holds) {
       answer.Table.Notes = this->Notes;

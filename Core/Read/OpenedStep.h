@@ -1,5 +1,5 @@
 // An open time step: its catalog and the locations of its values, from an index file or from the format.
-// Changing to another step of the same describing file costs nothing.
+// Changing to another step of the same describing file reads no metadata.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -13,7 +13,7 @@
 
 namespace patchio {
 
-/// A time step with its catalog, and with its index if there is one.
+/// A time step with its catalog and, after Prepare(), its index of locations if the format needs an index.
 class OpenedStep
 {
 public:
@@ -36,7 +36,7 @@ public:
   /// and Rebuild, all ranks together build the index of the whole step, unless there is one, and save it. In
   /// mode Off, the ranks build the index only for files with several steps, where each step would otherwise
   /// need a new search, and do not save it. If data or file systems prevent the index, the format locates the
-  /// values; that is no error. Collective: every rank of the communicator calls it.
+  /// values, and Prepare() does not throw. Collective: every rank of the communicator calls it.
   ///
   /// If `progress` stops the ranks (see RunUnlessStopped()), the result is false, and this object is
   /// unchanged.
@@ -54,28 +54,28 @@ public:
       const ProgressCallback& progress = {}, bool verify = false) const;
 
   /// Returns whether the describing file has not changed since the step was opened.
-  bool Unchanged() const;
+  bool IsUnchanged() const;
   /// The fingerprint of the describing file before the step was opened.
   FileFingerprints DescribedBy() const;
 
   /// The source of the metadata, for the report: "from the index file ...", "indexed by 4 ranks in 0.31 s,
-  /// saved to ...", "indexed by 1 rank in 0.31 s, not saved: ...". Empty if no index file was used or made.
+  /// saved to ...", "indexed by 1 rank in 0.31 s, not saved: ...". Empty if no index was used or built.
   const std::string& Origin() const { return this->OriginText; }
-  /// A text about damaged index files; empty if there are none.
+  /// A warning about damaged index files; empty if no index file is damaged.
   const std::string& Warning() const { return this->WarningText; }
 
-  /// A text: the number of arrays of the whole step that Prepare() could not locate, and the first reason;
-  /// empty if there are none, or before Prepare().
-  const std::string& Lost() const { return this->LostText; }
+  /// A text: the number of arrays of the whole step that Prepare() could not locate, and the first reason.
+  /// Empty if Prepare() located all arrays, or before Prepare().
+  const std::string& MissingText() const { return this->MissingArrays; }
 
-  /// The index; null if there is none (yet).
-  const StepIndex* Index() const { return this->Known.get(); }
-  bool FromIndexFile() const { return this->Loaded; }
-  /// The path of the index file that was read or written; empty if there is none.
+  /// The index of locations; null if no index was read or built.
+  const StepIndex* Index() const { return this->KnownIndex.get(); }
+  bool FromIndexFile() const { return this->IsFromFile; }
+  /// The path of the index file that was read or written; empty if no index file was.
   const std::string& IndexFilePath() const { return this->IndexFile; }
-  /// False if the format needs no index; valid after Prepare().
-  bool NeedsIndex() const { return this->Indexed; }
-  /// Result of saving the index that Prepare() built.
+  /// Returns false if the format needs no index. Call this method after Prepare().
+  bool NeedsIndex() const { return this->IndexNeeded; }
+  /// The result of saving the index that Prepare() built.
   const SaveOutcome& Saved() const { return this->Outcome; }
 
 private:
@@ -86,13 +86,13 @@ private:
   IndexSettings Settings;
   DescribingState Describing;
   std::shared_ptr<const Catalog> Description;
-  std::shared_ptr<const StepIndex> Known;
-  bool Loaded = false;
-  bool Tried = false;              ///< true: an index was built, or building the index failed
-  bool Indexed = true;             ///< see NeedsIndex()
-  std::vector<std::string> Notes;  ///< notes from locating values while Known was made
+  std::shared_ptr<const StepIndex> KnownIndex;
+  bool IsFromFile = false;
+  bool BuildTried = false;         ///< true: an index was built, or building the index failed
+  bool IndexNeeded = true;         ///< see NeedsIndex()
+  std::vector<std::string> Notes;  ///< notes from locating values while KnownIndex was made
   SaveOutcome Outcome;
-  std::string IndexFile, OriginText, WarningText, LostText;
+  std::string IndexFile, OriginText, WarningText, MissingArrays;
 };
 
 }  // namespace patchio

@@ -8,12 +8,12 @@ namespace patchio {
 namespace {
 
 /// Returns whether `numbers` are the same on all ranks. Collective: every rank of the communicator calls it.
-bool AreAlike(Communicator& ranks, const std::vector<int>& numbers)
+bool AreEqualOnAllRanks(Communicator& ranks, const std::vector<int>& numbers)
 {
   std::vector<double> ofBothSigns(numbers.begin(), numbers.end());
   std::transform(
       numbers.begin(), numbers.end(), std::back_inserter(ofBothSigns), [](int n) { return -double(n); });
-  const std::vector<double> largest = ranks.Largest(ofBothSigns);
+  const std::vector<double> largest = ranks.Max(ofBothSigns);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (largest[i] != -largest[numbers.size() + i]) {
       return false;
@@ -25,7 +25,7 @@ bool AreAlike(Communicator& ranks, const std::vector<int>& numbers)
 /// Returns the least `value` of all ranks. Collective: every rank of the communicator calls it.
 int MinimumOverRanks(Communicator& ranks, int value)
 {
-  return static_cast<int>(-ranks.Largest({-double(value)})[0]);
+  return static_cast<int>(-ranks.Max({-double(value)})[0]);
 }
 
 }  // namespace
@@ -37,19 +37,19 @@ Prefetcher::~Prefetcher()
 
 void Prefetcher::RecordDisplayed(std::size_t step)
 {
-  if (this->Last && *this->Last != step) {
-    this->Distance = static_cast<std::ptrdiff_t>(step) - static_cast<std::ptrdiff_t>(*this->Last);
+  if (this->LastDisplayed && *this->LastDisplayed != step) {
+    this->Distance = static_cast<std::ptrdiff_t>(step) - static_cast<std::ptrdiff_t>(*this->LastDisplayed);
   }
-  this->Last = step;
+  this->LastDisplayed = step;
 }
 
-std::vector<std::size_t> Prefetcher::Next(std::size_t steps, int most) const
+std::vector<std::size_t> Prefetcher::NextSteps(std::size_t steps, int most) const
 {
   std::vector<std::size_t> next;
-  if (!this->Last || this->Distance == 0) {
+  if (!this->LastDisplayed || this->Distance == 0) {
     return next;
   }
-  auto step = static_cast<std::ptrdiff_t>(*this->Last) + this->Distance;
+  auto step = static_cast<std::ptrdiff_t>(*this->LastDisplayed) + this->Distance;
   for (; step >= 0 && step < static_cast<std::ptrdiff_t>(steps) && static_cast<int>(next.size()) < most;
        step += this->Distance) {
     next.push_back(static_cast<std::size_t>(step));
@@ -57,7 +57,7 @@ std::vector<std::size_t> Prefetcher::Next(std::size_t steps, int most) const
   return next;
 }
 
-bool Prefetcher::Has(std::size_t step) const
+bool Prefetcher::Contains(std::size_t step) const
 {
   return std::any_of(this->Queue.begin(), this->Queue.end(),
       [step](const PrefetchedStep& ahead) { return ahead.Number == step; });
@@ -65,11 +65,11 @@ bool Prefetcher::Has(std::size_t step) const
 
 void Prefetcher::Add(PrefetchedStep step)
 {
-  step.Located.Rank->Start(this->Queue.empty() ? nullptr : this->Queue.back().Located.Rank.get());
+  step.Located.ReadOfRank->Start(this->Queue.empty() ? nullptr : this->Queue.back().Located.ReadOfRank.get());
   this->Queue.push_back(std::move(step));
 }
 
-std::optional<PrefetchedStep> Prefetcher::Take(Communicator& ranks, std::size_t step)
+std::optional<PrefetchedStep> Prefetcher::TakeStep(Communicator& ranks, std::size_t step)
 {
   const bool here = !this->Stopped && !this->Queue.empty() && this->Queue.front().Number == step;
   const int least = MinimumOverRanks(ranks, this->Stopped ? -1 : here ? 1 : 0);
@@ -78,7 +78,7 @@ std::optional<PrefetchedStep> Prefetcher::Take(Communicator& ranks, std::size_t 
     return std::nullopt;
   }
   if (least == 0) {
-    this->Drop();
+    this->ClearQueue();
     return std::nullopt;
   }
   std::optional<PrefetchedStep> taken = std::move(this->Queue.front());
@@ -86,31 +86,31 @@ std::optional<PrefetchedStep> Prefetcher::Take(Communicator& ranks, std::size_t 
   return taken;
 }
 
-bool Prefetcher::Agree(Communicator& ranks, int most)
+bool Prefetcher::IsSameOnAllRanks(Communicator& ranks, int most)
 {
-  const std::vector<int> mine{static_cast<int>(this->Last.value_or(0)), static_cast<int>(this->Distance),
-      static_cast<int>(this->Queue.size()), this->Stopped ? 1 : 0, most};
-  return AreAlike(ranks, mine) && !this->Stopped;
+  const std::vector<int> state{static_cast<int>(this->LastDisplayed.value_or(0)),
+      static_cast<int>(this->Distance), static_cast<int>(this->Queue.size()), this->Stopped ? 1 : 0, most};
+  return AreEqualOnAllRanks(ranks, state) && !this->Stopped;
 }
 
-void Prefetcher::CancelAll()
+void Prefetcher::CancelReads()
 {
   for (const PrefetchedStep& ahead : this->Queue) {
-    ahead.Located.Rank->Cancel();
+    ahead.Located.ReadOfRank->Cancel();
   }
 }
 
 void Prefetcher::Stop()
 {
-  this->CancelAll();
+  this->CancelReads();
   this->Stopped = true;
-  this->Last.reset();
+  this->LastDisplayed.reset();
   this->Distance = 0;
 }
 
-void Prefetcher::Drop()
+void Prefetcher::ClearQueue()
 {
-  this->CancelAll();
+  this->CancelReads();
   this->Queue.clear();
   this->Stopped = false;
 }
@@ -118,7 +118,7 @@ void Prefetcher::Drop()
 void Prefetcher::Clear()
 {
   this->Stop();
-  this->Drop();
+  this->ClearQueue();
 }
 
 }  // namespace patchio

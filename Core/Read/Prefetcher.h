@@ -1,4 +1,4 @@
-// Reads the next time steps while the caller makes the picture of the displayed step.
+// Reads the next time steps while the caller renders the displayed step.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -27,22 +27,22 @@ public:
   void RecordDisplayed(std::size_t step);
   /// Returns the steps to read next, up to `most`, of a series of `steps` steps. The result is empty before
   /// the direction is known.
-  std::vector<std::size_t> Next(std::size_t steps, int most) const;
+  std::vector<std::size_t> NextSteps(std::size_t steps, int most) const;
   /// Returns whether the step is in the queue.
-  bool Has(std::size_t step) const;
+  bool Contains(std::size_t step) const;
 
   /// Appends a step. The read of the step begins when all preceding steps of the queue are read.
   void Add(PrefetchedStep step);
-  /// Returns the step if it is the first in the queue on all ranks; otherwise returns nothing and empties the
-  /// queue. Collective: every rank of the communicator calls it.
-  std::optional<PrefetchedStep> Take(Communicator& ranks, std::size_t step);
+  /// Removes the step from the queue and returns it, if the step is the first in the queue on all ranks.
+  /// Otherwise returns nothing and empties the queue. Collective: every rank of the communicator calls it.
+  std::optional<PrefetchedStep> TakeStep(Communicator& ranks, std::size_t step);
 
-  /// Returns whether all ranks would prefetch the same steps; they may differ if a script sets a property or
-  /// aborts on one rank only. Collective: every rank of the communicator calls it.
-  bool Agree(Communicator& ranks, int most);
+  /// Returns whether all ranks would prefetch the same steps. The steps may differ if a script sets a
+  /// property or aborts on one rank only. Collective: every rank of the communicator calls it.
+  bool IsSameOnAllRanks(Communicator& ranks, int most);
 
   /// Empties the queue, but keeps the direction.
-  void Drop();
+  void ClearQueue();
   /// Stops all reading and forgets the direction, because the user does something else. Returns at once.
   /// Keeps the memory of the queue, because ranks may call Stop() at different times. Not collective.
   void Stop();
@@ -50,11 +50,11 @@ public:
   void Clear();
 
 private:
-  void CancelAll();
+  void CancelReads();
 
   std::deque<PrefetchedStep> Queue;
   bool Stopped = false;  ///< true after Stop(): the queue must not be used
-  std::optional<std::size_t> Last;
+  std::optional<std::size_t> LastDisplayed;
   std::ptrdiff_t Distance = 0;  ///< in steps of the series; 0: unknown
 };
 

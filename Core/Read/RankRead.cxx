@@ -26,7 +26,8 @@ namespace {
 
 /// Time for which a stopped read waits for active tasks, so that usually no task is left behind.
 constexpr std::chrono::milliseconds Grace(50);
-/// Limit of a short read, which takes no longer than starting a thread and waiting for it.
+/// Greatest number of bytes of a short read, which takes no longer than starting a thread and waiting for the
+/// thread.
 constexpr std::uint64_t ShortBytes = 2 << 20;
 
 }  // namespace
@@ -35,13 +36,13 @@ RankRead::RankRead(const LocateFunction& locate, std::shared_ptr<const Catalog> 
     std::shared_ptr<const LoadRequest> request)
     : Shared(std::make_shared<RankTasks>(locate, catalog, request))
 {
-  if (!this->MakeRoom() && !this->Shared->Arrays.FromCache().Copied().empty() && !request->Ahead) {
+  if (!this->MakeRoom() && !this->Shared->Arrays.FromCache().Copied().empty() && !request->IsPrefetch) {
     // There is not enough memory for old and new arrays at the same time.
     this->Shared.reset();
     request->Cache->Clear();
     this->Shared = std::make_shared<RankTasks>(locate, std::move(catalog), std::move(request), false);
   }
-  this->Shared->Arrays.FromCache().Count(this->Result.Report);
+  this->Shared->Arrays.FromCache().AddToReport(this->Result.Report);
   this->Result.Report.LocateSeconds = this->Watch.Seconds();
   this->Result.Report.Notes = this->Shared->Table.Notes;
   this->Result.VariableCount = this->Shared->Request->Variables.size();
@@ -61,11 +62,11 @@ bool RankRead::MakeRoom()
   if (!request.Cache) {
     return true;
   }
-  MemoryPool none;
-  MemoryPool& pool = request.Memory ? *request.Memory : none;
+  MemoryPool unlimited;
+  MemoryPool& pool = request.Memory ? *request.Memory : unlimited;
   this->SizePool(pool);
   return request.Cache->MakeRoom(
-      pool, this->Shared->Arrays.Bytes(), this->Shared->Arrays.FromCache().Used(), request.Ahead);
+      pool, this->Shared->Arrays.Bytes(), this->Shared->Arrays.FromCache().UsedValues(), request.IsPrefetch);
 }
 
 std::vector<std::string> RankRead::Files() const
@@ -85,13 +86,13 @@ double RankRead::BytesNeeded() const
   return std::max(0.0, this->Shared->Arrays.Bytes() - kept);
 }
 
-void RankRead::Start(const RankRead* before)
+void RankRead::Start(const RankRead* previous)
 {
   assert(this->Tasks);
-  if (before) {
-    this->Tasks->SetLimitAfter(*before->Tasks, this->Threads());
+  if (previous) {
+    this->Tasks->SetLimitAfter(*previous->Tasks, this->ThreadLimit());
   } else {
-    this->Tasks->SetLimit(this->Threads());
+    this->Tasks->SetLimit(this->ThreadLimit());
   }
 }
 
@@ -106,16 +107,16 @@ LoadResult RankRead::Read(const ReadProgressCallback& progress)
 {
   IoReport& report = this->Result.Report;
   this->Watch = Stopwatch();
-  report.Ahead = this->Tasks && this->Tasks->HasBegun() ? 1 : 0;
+  report.Prefetches = this->Tasks && this->Tasks->HasBegun() ? 1 : 0;
   if (this->Shared->Table.Problems.empty() || !this->Shared->Request->StopAtFault) {
-    report.BytesAhead = this->Shared->Meter.Bytes();
+    report.PrefetchedBytes = this->Shared->Meter.Bytes();
     this->Allocate();
     this->Execute(progress);
     report.WaitSeconds = this->Watch.Seconds();
     report.ReadSeconds = report.WaitSeconds;
-    if (report.Ahead) {
+    if (report.Prefetches) {
       report.ReadSeconds = this->Tasks->Seconds();
-      report.Moments.clear();  // nothing observed the progress while most values were read
+      report.Timeline.clear();  // nothing observed the progress while most values were read
     }
   }
   this->Finish();
@@ -129,10 +130,10 @@ void RankRead::SizePool(MemoryPool& pool) const
   constexpr std::uint64_t MiB = 1 << 20;
   const auto wanted = static_cast<std::uint64_t>(std::min(this->Shared->Arrays.Bytes(), 1e18));
   const std::uint64_t again = wanted + wanted / 4 + std::min(wanted, 64 * MiB) + MiB;
-  pool.Keep(std::min(again, AvailableMemory() / 2));
+  pool.SetKeptLimit(std::min(again, AvailableMemory() / 2));
 }
 
-/// Takes memory for the arrays, in the order in which they are read.
+/// Allocates memory for the arrays, in the order in which they are read.
 void RankRead::Allocate()
 {
   if (this->Tasks) {
@@ -144,8 +145,8 @@ void RankRead::Allocate()
   if (wanted > 1e18) {
     throw Error("The selected variables exceed the memory. Select fewer variables or levels.");
   }
-  MemoryPool fresh;
-  MemoryPool& pool = this->Shared->Request->Memory ? *this->Shared->Request->Memory : fresh;
+  MemoryPool unlimited;
+  MemoryPool& pool = this->Shared->Request->Memory ? *this->Shared->Request->Memory : unlimited;
   this->SizePool(pool);
   std::vector<std::uint32_t> order;
   for (const Segment& segment : plan.Segments) {
@@ -157,10 +158,10 @@ void RankRead::Allocate()
   arrays.Allocate(pool, order);
   // Kept memory that this step did not need will not serve the next step either.
   pool.Trim(static_cast<std::uint64_t>(wanted / 20));
-  this->Shared->GetReady();
+  this->Shared->Prepare();
   this->Tasks = std::make_unique<IoScheduler>(
       this->Shared->TaskCount(), [tasks = this->Shared](std::size_t task) { tasks->Execute(task); },
-      this->Shared->Request->Ahead ? TaskPriority::Prefetch : TaskPriority::Read);
+      this->Shared->Request->IsPrefetch ? TaskPriority::Prefetch : TaskPriority::Read);
 }
 
 void RankRead::Execute(const ReadProgressCallback& progress)
@@ -191,14 +192,14 @@ bool RankRead::ReadThroughLibrary(const ReadProgressCallback& progress)
     const std::string fault =
         CatchError([&] { library.Read(shared.Table, location, shared.Arrays.TargetOf(tasks[i])); });
     if (fault.empty()) {
-      shared.Done(tasks[i]);
+      shared.CompleteRequest(tasks[i]);
     } else {
-      shared.Failed(tasks[i], fault);
+      shared.FailRequest(tasks[i], fault);
       if (shared.Request->StopAtFault) {
         return false;
       }
     }
-    if (!this->Continues(progress, static_cast<double>(i + 1) / static_cast<double>(tasks.size()), 0)) {
+    if (!this->ReportProgress(progress, static_cast<double>(i + 1) / static_cast<double>(tasks.size()), 0)) {
       return false;
     }
   }
@@ -209,7 +210,7 @@ bool RankRead::ReadThroughLibrary(const ReadProgressCallback& progress)
   return true;
 }
 
-TimelinePoint RankRead::MomentNow() const
+TimelinePoint RankRead::CurrentPoint() const
 {
   const ReadMeter& meter = this->Shared->Meter;
   return {this->Watch.Seconds(), static_cast<double>(meter.Bytes()), double(meter.InFlightNow())};
@@ -217,9 +218,9 @@ TimelinePoint RankRead::MomentNow() const
 
 /// Reports the progress, from the fractions of the library's and of the tasks' work. Returns false if the
 /// read must stop.
-bool RankRead::Continues(const ReadProgressCallback& progress, double ofLibrary, double ofTasks)
+bool RankRead::ReportProgress(const ReadProgressCallback& progress, double ofLibrary, double ofTasks)
 {
-  this->Moments.Add(this->MomentNow());
+  this->ProgressTimeline.Add(this->CurrentPoint());
   if (!progress) {
     return true;
   }
@@ -235,12 +236,12 @@ bool RankRead::Continues(const ReadProgressCallback& progress, double ofLibrary,
 void RankRead::ReadInTasks(const ReadProgressCallback& progress)
 {
   if (this->Tasks->HasBegun() || !this->IsShort()) {
-    this->Tasks->SetLimit(this->Threads());
+    this->Tasks->SetLimit(this->ThreadLimit());
   }
   if (this->Tasks->PeakConcurrency() == 0) {
     this->ReadOnThisThread(progress);
   }
-  this->Wait(progress);
+  this->WaitForTasks(progress);
 }
 
 /// Returns whether the read is short and consists of one request or of requests one after another.
@@ -251,87 +252,87 @@ bool RankRead::IsShort() const
   return this->BytesToRead < ShortBytes && (this->Shared->TaskCount() <= 1 || most <= 1);
 }
 
-/// Returns the limit on reads in flight at present.
-int RankRead::Threads() const
+/// Returns the present limit on reads in flight.
+int RankRead::ThreadLimit() const
 {
   const ReadControl* const control = this->Shared->Request->Control;
   return control ? control->Threads() : this->Shared->Request->Threads;
 }
 
-/// Reads on this thread, because the read is short or the scheduler grants no other thread.
+/// Reads on this thread, because the read is short or the scheduler has no other thread.
 void RankRead::ReadOnThisThread(const ReadProgressCallback& progress)
 {
   while (this->Tasks->RunNextTask()) {
     this->StepControl();
-    if (!this->Continues(progress, 1, this->Tasks->Fraction())) {
+    if (!this->ReportProgress(progress, 1, this->Tasks->Fraction())) {
       this->Tasks->Cancel();
     }
   }
 }
 
 /// Waits for the tasks and reports their progress.
-void RankRead::Wait(const ReadProgressCallback& progress)
+void RankRead::WaitForTasks(const ReadProgressCallback& progress)
 {
   while (!this->Tasks->WaitFor(PollInterval)) {
     this->StepControl();
-    if (!this->Continues(progress, 1, this->Tasks->Fraction())) {
+    if (!this->ReportProgress(progress, 1, this->Tasks->Fraction())) {
       this->Stop();
       return;
     }
-    this->Tasks->SetLimit(this->Threads());
+    this->Tasks->SetLimit(this->ThreadLimit());
   }
   if (this->Tasks->PeakConcurrency() > 0 && !this->Result.Cancelled) {
-    this->Continues(progress, 1, 1);
+    this->ReportProgress(progress, 1, 1);
   }
 }
 
 void RankRead::StepControl()
 {
   if (ReadControl* const control = this->Shared->Request->Control) {
-    control->Step(this->Shared->Meter);
+    control->Update(this->Shared->Meter);
   }
 }
 
 void RankRead::Stop()
 {
   this->Tasks->Cancel();
-  this->LeftBehind = !this->Tasks->WaitFor(Grace);
+  this->HasRunningTasks = !this->Tasks->WaitFor(Grace);
 }
 
 void RankRead::ReportTasks()
 {
   IoReport& report = this->Result.Report;
-  if (this->Tasks->Refused() > 0) {
+  if (this->Tasks->RefusedLimit() > 0) {
     report.Notes.push_back("TBB and the system gave a rank only " +
                            std::to_string(std::max(this->Tasks->PeakConcurrency(), 1)) + " of " +
-                           std::to_string(this->Tasks->Refused()) + " threads");
+                           std::to_string(this->Tasks->RefusedLimit()) + " threads");
   }
   report.Requests = this->Shared->Meter.Requests();
   report.Bytes = this->Shared->Meter.Bytes();
   report.ArenaWidth = this->Tasks->PeakConcurrency();
   report.PeakInFlight = this->Shared->Meter.PeakInFlight();
-  this->Moments.End(this->MomentNow());
-  report.Moments = this->Moments.Points();
+  this->ProgressTimeline.End(this->CurrentPoint());
+  report.Timeline = this->ProgressTimeline.Points();
   report.StorageSeconds = this->Shared->Meter.BusySeconds();
   report.DecodeSeconds = std::max(0.0, this->Shared->Meter.WorkSeconds() - report.StorageSeconds);
-  report.Tasks = this->Shared->TasksDone();
+  report.Tasks = this->Shared->CompletedRequests();
 }
 
 /// Adds a fault for each array that was neither read nor reported missing, so that the user learns of every
 /// missing array.
-void RankRead::FindUnread()
+void RankRead::ReportUnread()
 {
   RankTasks& shared = *this->Shared;
-  const std::vector<PatchVariable>& requests = shared.Wanted;
+  const std::vector<PatchVariable>& requests = shared.PatchVariables;
   const bool complete = !this->Result.Cancelled && shared.Faults().empty();
   for (std::size_t i = 0; complete && i < requests.size(); ++i) {
     const Encoding kind = shared.Table.Locations[i].Kind;
-    if (kind == Encoding::Missing || (kind != Encoding::Absent && shared.Arrays.Waits(i))) {
+    if (kind == Encoding::Missing || (kind != Encoding::Absent && shared.Arrays.IsOutstanding(i))) {
       const Error error = FileError(shared.Data->Path,
           "values of '" + shared.Data->Variables[requests[i].Variable].Name + "' on patch " +
               std::to_string(requests[i].Patch),
           "none", "The description of the time step is incomplete");
-      shared.Failed(static_cast<std::uint32_t>(i), error.what());
+      shared.FailRequest(static_cast<std::uint32_t>(i), error.what());
     }
   }
 }
@@ -339,13 +340,13 @@ void RankRead::FindUnread()
 void RankRead::Finish()
 {
   RankTasks& shared = *this->Shared;
-  this->FindUnread();
-  if (this->LeftBehind) {
+  this->ReportUnread();
+  if (this->HasRunningTasks) {
     this->Result.Arrays.resize(shared.Arrays.Count());
   } else {
     shared.FailArrays();
-    this->Result.Arrays = shared.Arrays.Take();
-    shared.Keep(this->Result.Arrays);
+    this->Result.Arrays = shared.Arrays.TakeArrays();
+    shared.CacheArrays(this->Result.Arrays);
   }
   this->Result.Faults = shared.Faults();
   IoReport& report = this->Result.Report;
@@ -360,28 +361,29 @@ RankTasks::RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog
     : Data(std::move(catalog)),
       Request(std::move(request)),
       Arrays(*Data, *Request, {*Data, *Request, Request->Cache, Request->Threads, reuse}),
-      Wanted(Arrays.Requests())
+      PatchVariables(Arrays.Requests())
 {
-  this->Table = locate(this->Wanted);
+  this->Table = locate(this->PatchVariables);
   if (this->Request->Cache) {
-    this->Seen = CheckFingerprints(this->Table.Files, this->Request->Threads, this->Request->SettleSeconds);
-    this->Seen.insert(this->Request->DescribedBy.begin(), this->Request->DescribedBy.end());
+    this->Fingerprints =
+        CheckFingerprints(this->Table.Files, this->Request->Threads, this->Request->SettleSeconds);
+    this->Fingerprints.insert(this->Request->DescribedBy.begin(), this->Request->DescribedBy.end());
   }
-  this->Arrays.Describe(this->Table);
-  this->Messages.resize(this->Wanted.size());
+  this->Arrays.SetTypes(this->Table);
+  this->Messages.resize(this->PatchVariables.size());
   for (const LocationProblem& problem : this->Table.Problems) {
     this->Messages[problem.Request] = problem.Message;
   }
-  this->Plan = PlanReads(this->Table, this->WantedRanges(), this->Request->Storage, this->Request->Threads);
+  this->Plan = PlanReads(this->Table, this->NeededRanges(), this->Request->Storage, this->Request->Threads);
 }
 
 /// Returns, per request, the range of bytes of a raw array that the arrays of this read use.
-std::vector<ComponentRange> RankTasks::WantedRanges() const
+std::vector<ComponentRange> RankTasks::NeededRanges() const
 {
-  std::vector<ComponentRange> ranges(this->Wanted.size());
+  std::vector<ComponentRange> ranges(this->PatchVariables.size());
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     if (this->Table.Locations[i].Kind == Encoding::Raw) {
-      ranges[i] = WantedBytes(this->Arrays.TargetOf(i));
+      ranges[i] = NeededBytes(this->Arrays.TargetOf(i));
     }
   }
   return ranges;
@@ -408,15 +410,16 @@ std::uint64_t RankTasks::BytesToRead() const
   return bytes;
 }
 
-void RankTasks::GetReady()
+void RankTasks::Prepare()
 {
-  const auto& files = this->Request->Files;
-  this->Storage = files ? files(this->Table) : MakeFileSource(this->Table.Files, this->Plan.Sequential);
+  const auto& makeSource = this->Request->MakeSource;
+  this->Storage =
+      makeSource ? makeSource(this->Table) : MakeFileSource(this->Table.Files, this->Plan.Sequential);
   this->Readers.emplace(*this->Storage, this->Meter);
   this->Sums = StoredSums(this->Table, this->Plan);
-  this->SegmentsLeft = std::vector<std::atomic<std::uint32_t>>(this->Wanted.size());
+  this->OutstandingSegments = std::vector<std::atomic<std::uint32_t>>(this->PatchVariables.size());
   for (const Segment& segment : this->Plan.Segments) {
-    this->SegmentsLeft[segment.Task].fetch_add(1, std::memory_order_relaxed);
+    this->OutstandingSegments[segment.Task].fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -437,11 +440,11 @@ bool RankTasks::ExecuteTask(TaskReader& reader, std::size_t task)
   }
   task -= plan.Requests.size();
   if (task < plan.Whole.size()) {
-    return this->ExecuteWhole(reader, plan.Whole[task]);
+    return this->ExecuteWholeTask(reader, plan.Whole[task]);
   }
   task -= plan.Whole.size();
   if (task < plan.Constant.size()) {
-    return this->ExecuteWhole(reader, plan.Constant[task]);
+    return this->ExecuteWholeTask(reader, plan.Constant[task]);
   }
   this->Arrays.Copy(task - plan.Constant.size());
   return true;
@@ -459,12 +462,12 @@ bool RankTasks::ExecuteRequest(TaskReader& reader, const StorageRequest& storage
   }
   const Segment& first = this->Plan.Segments[storageRequest.FirstSegment];
   if (!fault.empty()) {
-    this->Failed(first.Task, fault);
+    this->FailRequest(first.Task, fault);
     return false;
   }
   bool sound = true;
   for (const Segment* segment = &first; segment != &first + storageRequest.SegmentCount; ++segment) {
-    sound = this->SegmentDone(*segment) && sound;
+    sound = this->CompleteSegment(*segment) && sound;
   }
   return sound;
 }
@@ -481,62 +484,63 @@ bool RankTasks::ExecuteSegments(TaskReader& reader, const StorageRequest& storag
   return sound;
 }
 
-bool RankTasks::ExecuteWhole(TaskReader& reader, std::uint32_t request)
+bool RankTasks::ExecuteWholeTask(TaskReader& reader, std::uint32_t request)
 {
   const std::string fault = CatchError([&] {
-    ReadWhole(reader, this->Table, this->Table.Locations[request], this->Arrays.TargetOf(request));
+    ReadWholeTask(reader, this->Table, this->Table.Locations[request], this->Arrays.TargetOf(request));
   });
   if (!fault.empty()) {
-    this->Failed(request, fault);
+    this->FailRequest(request, fault);
     return false;
   }
-  this->Done(request);
+  this->CompleteRequest(request);
   return true;
 }
 
-/// Decrements the number of a task's outstanding segments, and finishes the task's values after the last one.
-/// Returns false if the values differ from those that were written.
-bool RankTasks::SegmentDone(const Segment& segment)
+/// Decrements the number of a task's outstanding segments, and finishes the task's values after the last
+/// segment. Returns false if the values do not match their checksum.
+bool RankTasks::CompleteSegment(const Segment& segment)
 {
-  const bool summed = this->Sums.Wants(segment);
+  const bool summed = this->Sums.Includes(segment);
   if (summed) {
     this->Sums.Add(&segment - this->Plan.Segments.data(), segment.Task);
   }
-  if (this->SegmentsLeft[segment.Task].fetch_sub(1, std::memory_order_acq_rel) > 1) {
+  if (this->OutstandingSegments[segment.Task].fetch_sub(1, std::memory_order_acq_rel) > 1) {
     return true;
   }
-  if (summed && !this->Sums.Agrees(segment.Task)) {
-    this->Differs(segment.Task);
+  if (summed && !this->Sums.Matches(segment.Task)) {
+    this->FailChecksum(segment.Task);
     return false;
   }
   FinishTask(this->Arrays.TargetOf(segment.Task));
-  this->Done(segment.Task);
+  this->CompleteRequest(segment.Task);
   return true;
 }
 
-void RankTasks::Differs(std::uint32_t request)
+void RankTasks::FailChecksum(std::uint32_t request)
 {
-  const PatchVariable& wanted = this->Wanted[request];
+  const PatchVariable& wanted = this->PatchVariables[request];
   const Patch& patch = this->Data->Patches[wanted.Patch];
   const Location& location = this->Table.Locations[request];
   const int file = location.Kind == Encoding::Chunked ? this->Table.ChunkedArrays[location.First].File
                                                       : this->Table.ByteRanges[location.First].File;
-  this->Failed(request, FileError(this->Table.Files[file],
-                            fmt::format("the values of '{}' on patch {} of {} as they were written",
-                                PlainText(this->Data->Variables[wanted.Variable].Name), patch.Number,
-                                this->Data->NameOfLevel(patch.Level)),
-                            "values with another checksum",
-                            "The file is damaged; run 'patchio convert --check' to write its steps again")
-                            .what());
+  this->FailRequest(
+      request, FileError(this->Table.Files[file],
+                   fmt::format("values of '{}' on patch {} of {} that match their checksum",
+                       PlainText(this->Data->Variables[wanted.Variable].Name), patch.Number,
+                       this->Data->NameOfLevel(patch.Level)),
+                   "values with another checksum",
+                   "The file is damaged; run 'patchio convert --check' to write its steps again")
+                   .what());
 }
 
-void RankTasks::Done(std::uint32_t request)
+void RankTasks::CompleteRequest(std::uint32_t request)
 {
-  this->Arrays.Done(request);
-  ++this->Finished;
+  this->Arrays.CompleteRequest(request);
+  ++this->CompletedCount;
 }
 
-void RankTasks::Failed(std::uint32_t request, const std::string& message)
+void RankTasks::FailRequest(std::uint32_t request, const std::string& message)
 {
   const std::lock_guard<std::mutex> lock(this->MessagesLock);
   if (this->Messages[request].empty()) {
@@ -548,15 +552,15 @@ void RankTasks::FailArrays()
 {
   for (std::size_t i = 0; i < this->Messages.size(); ++i) {
     if (!this->Messages[i].empty()) {
-      this->Arrays.Fail(i);
+      this->Arrays.FailRequest(i);
     }
   }
 }
 
-void RankTasks::Keep(const std::vector<LoadedArray>& taken) const
+void RankTasks::CacheArrays(const std::vector<LoadedArray>& arrays) const
 {
   if (this->Request->Cache) {
-    this->Arrays.KeepArrays(taken, this->Seen,
+    this->Arrays.CacheArrays(arrays, this->Fingerprints,
         [this](std::size_t r) { return this->Table.Locations[r].Kind == Encoding::Constant; });
   }
 }
@@ -565,9 +569,9 @@ std::vector<LoadFault> RankTasks::Faults() const
 {
   const std::lock_guard<std::mutex> lock(this->MessagesLock);
   std::vector<LoadFault> faults;
-  for (std::size_t i = 0; i < this->Wanted.size(); ++i) {
+  for (std::size_t i = 0; i < this->PatchVariables.size(); ++i) {
     if (!this->Messages[i].empty()) {
-      faults.push_back({this->Wanted[i].Patch, this->Wanted[i].Variable, this->Messages[i]});
+      faults.push_back({this->PatchVariables[i].Patch, this->PatchVariables[i].Variable, this->Messages[i]});
     }
   }
   return faults;

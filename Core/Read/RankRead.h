@@ -32,66 +32,67 @@ using LocateFunction = std::function<LocationTable(const std::vector<PatchVariab
 class RankTasks
 {
 public:
-  /// Locates the values and plans the requests. `reuse`: true: uses values in the request's cache. Throws
+  /// Locates the values and plans the requests. `reuse`: whether to use values in the request's cache. Throws
   /// Error if the values cannot be located at all.
   RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
       std::shared_ptr<const LoadRequest> request, bool reuse = true);
 
-  /// The number of read tasks: one each for a storage request, for a task that needs no request, and for an
-  /// array made of others.
+  /// The number of read tasks: one for each storage request, for each array that needs no storage request,
+  /// and for each array with values from cached arrays.
   std::size_t TaskCount() const;
   /// The bytes that tasks read from the storage.
   std::uint64_t BytesToRead() const;
 
-  /// Opens the source of the files. The arrays must have memory.
-  void GetReady();
+  /// Opens the source of the files and prepares the checksums and counters. The arrays must have memory.
+  void Prepare();
   /// Executes read task `task`, 0 to TaskCount() - 1. Faults() returns the faults. Thread-safe.
   void Execute(std::size_t task);
 
-  /// Records that a request is complete. This method and the following ones are thread-safe unless they say
-  /// otherwise.
-  void Done(std::uint32_t request);
-  void Failed(std::uint32_t request, const std::string& message);
+  /// Records that a request is complete. This method and the following methods are thread-safe unless they
+  /// say otherwise.
+  void CompleteRequest(std::uint32_t request);
+  void FailRequest(std::uint32_t request, const std::string& message);
   /// Returns the faults of the requests that failed.
   std::vector<LoadFault> Faults() const;
   /// Marks the arrays whose values failed. No task may be running.
   void FailArrays();
-  std::uint64_t TasksDone() const { return this->Finished; }
-  /// Puts `taken`, the arrays of this read, into the request's cache, if it has one.
-  void Keep(const std::vector<LoadedArray>& taken) const;
+  std::uint64_t CompletedRequests() const { return this->CompletedCount; }
+  /// Adds `arrays`, the arrays of this read, to the request's cache, if the request has a cache.
+  void CacheArrays(const std::vector<LoadedArray>& arrays) const;
 
   const std::shared_ptr<const Catalog> Data;
   const std::shared_ptr<const LoadRequest> Request;
   BlockArrays Arrays;
   /// The <patch, variable> that the arrays need from files. A `request` is an index into this list.
-  const std::vector<PatchVariable> Wanted;
-  LocationTable Table;  ///< locations of Wanted
+  const std::vector<PatchVariable> PatchVariables;
+  LocationTable Table;  ///< locations of PatchVariables
   ReadPlan Plan;
   ReadMeter Meter;
 
 private:
-  std::vector<ComponentRange> WantedRanges() const;
+  std::vector<ComponentRange> NeededRanges() const;
   bool ExecuteTask(TaskReader& reader, std::size_t task);
   bool ExecuteRequest(TaskReader& reader, const StorageRequest& storageRequest);
   bool ExecuteSegments(TaskReader& reader, const StorageRequest& storageRequest);
-  bool ExecuteWhole(TaskReader& reader, std::uint32_t request);
-  bool SegmentDone(const Segment& segment);
-  void Differs(std::uint32_t request);
+  bool ExecuteWholeTask(TaskReader& reader, std::uint32_t request);
+  bool CompleteSegment(const Segment& segment);
+  void FailChecksum(std::uint32_t request);
 
-  FileFingerprints Seen;  ///< fingerprints of the table's files, if there is a cache
+  FileFingerprints Fingerprints;  ///< fingerprints of the table's files, if there is a cache
   std::unique_ptr<Source> Storage;
   std::optional<TaskReaders> Readers;
   StoredSums Sums;
-  std::atomic<bool> Stopped{false};                      ///< a fault has stopped the tasks
-  std::vector<std::string> Messages;                     ///< per request: reason of its failure
-  mutable std::mutex MessagesLock;                       ///< held only when something fails, and at the end
-  std::vector<std::atomic<std::uint32_t>> SegmentsLeft;  ///< per request: segments that are not read yet
-  std::atomic<std::uint64_t> Finished{0};                ///< number of tasks
+  std::atomic<bool> Stopped{false};   ///< a fault has stopped the tasks
+  std::vector<std::string> Messages;  ///< per request: reason of its failure
+  mutable std::mutex MessagesLock;    ///< held only when something fails, and at the end
+  std::vector<std::atomic<std::uint32_t>>
+      OutstandingSegments;                       ///< per request: segments that are not read yet
+  std::atomic<std::uint64_t> CompletedCount{0};  ///< number of complete requests
 };
 
-/// One rank's read in two steps: the constructor locates the values, Read() reads them. Between the two, the
-/// ranks can agree on faults and on the memory. For a prefetch, Start() begins to read while the calling
-/// thread does other work.
+/// One rank's read in two steps: the constructor locates the values, Read() reads them. Between the two
+/// steps, the ranks can exchange their faults and check their memory. For a prefetch, Start() begins to read
+/// while the calling thread does other work.
 class RankRead
 {
 public:
@@ -107,14 +108,14 @@ public:
   /// The bytes of memory that the arrays take beyond the memory kept from earlier reads.
   double BytesNeeded() const;
 
-  /// Takes memory for the arrays, unless they have memory already. Throws Error when there is not enough
+  /// Allocates memory for the arrays, unless they have memory already. Throws Error when there is not enough
   /// memory.
   void Allocate();
-  /// Begins to read and returns at once. Call Allocate() first. If `before` is not null, the read begins when
-  /// that other read has ended. Tasks run in the background until this object is destroyed; then each task
-  /// finishes its current request and keeps the data that it needs. Arrays that only the HDF5 library can
-  /// read are left to Read().
-  void Start(const RankRead* before = nullptr);
+  /// Begins to read and returns at once. Call Allocate() first. If `previous` is not null, this read begins
+  /// when the read `previous` has ended. Tasks run in the background until this object is destroyed; then
+  /// each task finishes its current request and keeps the data that it needs. Arrays that only the HDF5
+  /// library can read are left to Read().
+  void Start(const RankRead* previous = nullptr);
   /// Prevents further requests. Does not wait for running requests.
   void Cancel();
   /// The fraction of read tasks that have ended, 0..1. Call Allocate() first.
@@ -122,10 +123,10 @@ public:
   /// Returns the files that are read, and the files from which reused values came.
   std::vector<std::string> Files() const;
 
-  /// Reads all values of the request, or those that Start() has left. Call this method once. At most NT tasks
-  /// run at a time, in the order of the files. The calling thread waits; it reads by itself only if that
-  /// takes less time than starting a thread. Throws Error when there is not enough memory; faults of files
-  /// are in the result.
+  /// Reads all values of the request, or the values that Start() has left. Call this method once. At most NT
+  /// tasks run at a time, in the order of the files. The calling thread waits; it reads by itself only if
+  /// that takes less time than starting a thread. Throws Error when there is not enough memory; faults of
+  /// files are in the result.
   ///
   /// After `progress` has returned false, Read() returns within a tenth of a second, even if the storage
   /// hangs. Tasks that wait for the storage are left behind (see Start()), and the result has no arrays.
@@ -138,24 +139,24 @@ private:
   bool ReadThroughLibrary(const ReadProgressCallback& progress);
   void ReadInTasks(const ReadProgressCallback& progress);
   void ReadOnThisThread(const ReadProgressCallback& progress);
-  void Wait(const ReadProgressCallback& progress);
-  bool Continues(const ReadProgressCallback& progress, double ofLibrary, double ofTasks);
+  void WaitForTasks(const ReadProgressCallback& progress);
+  bool ReportProgress(const ReadProgressCallback& progress, double ofLibrary, double ofTasks);
   void StepControl();
-  TimelinePoint MomentNow() const;
+  TimelinePoint CurrentPoint() const;
   void Stop();
   bool IsShort() const;
-  int Threads() const;
+  int ThreadLimit() const;
   void ReportTasks();
-  void FindUnread();
+  void ReportUnread();
   void Finish();
 
   Stopwatch Watch;                    ///< time since the read began
   std::shared_ptr<RankTasks> Shared;  ///< shared with tasks that a stopped read leaves behind
   std::uint64_t BytesToRead = 0;
   std::unique_ptr<IoScheduler> Tasks;  ///< null before Allocate()
-  bool LeftBehind = false;             ///< tasks still run, on arrays that are not in the result
+  bool HasRunningTasks = false;        ///< tasks still run, on arrays that are not in the result
   double LibraryShare = 0;             ///< fraction of all tasks that the HDF5 library reads
-  Timeline Moments;                    ///< observed progress over time
+  Timeline ProgressTimeline;           ///< observed progress over time
   LoadResult Result;
 };
 

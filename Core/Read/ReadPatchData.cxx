@@ -22,12 +22,12 @@ public:
   ReadError Code;
 };
 
-void CheckArray(ReadError code, const char* array, bool null, const char* length, int count)
+void CheckArray(ReadError code, const char* array, bool isNull, const char* length, int count)
 {
   if (count < 0) {
     throw CodedError(code, fmt::format("{} is {}, but must not be negative.", length, count));
   }
-  if (null && count > 0) {
+  if (isNull && count > 0) {
     throw CodedError(code, fmt::format("{} is {}, but {} is NULL.", length, count, array));
   }
 }
@@ -72,7 +72,7 @@ void CheckPatches(const Catalog& catalog, const std::vector<int>& patches)
   }
 }
 
-VariableData HandOver(LoadedArray& array, const std::string& name)
+VariableData MoveToVariableData(LoadedArray& array, const std::string& name)
 {
   VariableData data;
   data.Name = name;
@@ -88,10 +88,10 @@ VariableData HandOver(LoadedArray& array, const std::string& name)
   return data;
 }
 
-ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& wanted)
+ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& loadRequest)
 {
   const Catalog& catalog = step.Data();
-  const auto shared = std::make_shared<const LoadRequest>(wanted);
+  const auto shared = std::make_shared<const LoadRequest>(loadRequest);
   const LoadRequest& request = *shared;
   const auto locate = [&](const std::vector<PatchVariable>& requests) {
     return step.Locate(requests, request.Threads, {}, request.Verify);
@@ -104,7 +104,7 @@ ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& wanted)
     patch.Id = request.Blocks[p].Parts[0].Owner;
     for (std::size_t v = 0; v < request.Variables.size(); ++v) {
       patch.Variables.push_back(
-          HandOver(loaded.At(p, v), catalog.Variables[request.Variables[v].Variable].Name));
+          MoveToVariableData(loaded.At(p, v), catalog.Variables[request.Variables[v].Variable].Name));
     }
   }
   if (!loaded.Faults.empty()) {
@@ -133,7 +133,8 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
   ReadError ofOthers = ReadError::BadSummary;  // code for any other exception but std::bad_alloc
   try {
     CheckArguments(patchIds, patchCount, variableNames, variableCount);
-    // A call reads few values: an existing index file helps, but building a new index would not pay.
+    // A call reads few values: an existing index file saves time, but building a new index would take more
+    // time than it saves.
     const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
     OpenedStep step(*alone, summaryFile, IndexMode::ReadOnly);
     if (step.Data().StepInFile != 0) {  // an index describes the step that was current when it was made
@@ -159,7 +160,9 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
   } catch (const Error& error) {
     return Failure(ofErrors, error.what());
   } catch (const std::bad_alloc&) {
-    return Failure(ReadError::OutOfMemory, fmt::format("{}: out of memory.", summaryFile));
+    return Failure(ReadError::OutOfMemory,
+        fmt::format("{}: the memory is too small for the read. Request fewer patches or variables per call.",
+            summaryFile));
   } catch (const std::exception& error) {
     return Failure(ofOthers, fmt::format("{}: {}.", summaryFile, error.what()));
   }

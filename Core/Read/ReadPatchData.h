@@ -1,6 +1,6 @@
 // Two-level reading with one call, after the ReadPatchData interface of S. Liu et al., "Two Level Parallel
-// Data Read Acceleration Method for Visualization in Scientific Computing" (manuscript of 2016). Independent
-// of VTK. Not collective: every rank makes the call for its own patches.
+// Data Read Acceleration Method for Visualization in Scientific Computing" (manuscript of 2016). The function
+// does not depend on VTK. Not collective: every rank makes the call for its own patches.
 #pragma once
 
 #include "Catalog/Location.h"
@@ -54,11 +54,11 @@ struct ReadPatchDataResult
 
 /// Reads variables on patches of one dump. Bad files cause no exception; the result holds the error.
 ///
-/// summaryFile: the file that describes the dump, for SAMRAI its summary.samrai.
-/// patchIds, patchCount: global patch numbers, 0-based, each at most once.
-/// variableNames, variableCount: names as in the summary; (nullptr, 0) means all variables. For both lists, a
-///   null array with a count that is not 0 is an error.
-/// threads: NT, >= 1; ThreadsOfRank() computes NT from N* and NC.
+/// `summaryFile`: the file that describes the dump, for SAMRAI its summary.samrai.
+/// `patchIds`, `patchCount`: global patch numbers, 0-based, each at most once.
+/// `variableNames`, `variableCount`: names as in the summary; (nullptr, 0) means all variables. For both
+///   lists, a null array with a count that is not 0 is an error.
+/// `threads`: NT, >= 1; ThreadsOfRank() computes NT from N* and NC.
 /// Returns the patches in the order of `patchIds`.
 ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* patchIds, int patchCount,
     const char* const* variableNames, int variableCount, int threads);

@@ -19,7 +19,7 @@ VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, c
 
 Int3 GhostsOf(const Catalog& catalog, const VariableChoice& choice)
 {
-  if (catalog.Grid == GridKind::Curvilinear) {
+  if (catalog.Grid == GridType::Curvilinear) {
     return catalog.Variables[catalog.CoordinatesVariable].Ghosts;
   }
   Int3 ghosts{0, 0, 0};

@@ -58,7 +58,7 @@ enum class PointForm
 struct StepOptions
 {
   int FirstLevel = 0, LastLevel = 0;
-  std::string Grids = AutomaticGrid;  ///< see LevelsLeftOut()
+  std::string Grids = AutomaticGrid;  ///< see ExcludedLevels()
   Int3 Ghosts{0, 0, 0};               ///< stored ghost layers to keep; if not 0, patches are not merged
   bool HideRefined = true;            ///< hide cells under finer patches
   bool SkipBroken = false;            ///< leave out patches that cannot be read
@@ -68,11 +68,11 @@ struct StepOptions
   bool HideUndefined = true;  ///< hide points that are undefined in all arrays of their block
   bool Sphere = false;        ///< put geographic grids on a sphere
   bool PatchIds = false;      ///< add cell arrays with the number of each cell's patch
-  bool Vectors = true;        ///< also add arrays of the vectors of VectorsAmong()
+  bool Vectors = true;        ///< also add arrays of the vectors of ComposedVectors()
   bool Partial = false;       ///< add no blank arrays for variables that a block's patches lack
   RegionOfInterest Region;
   bool Slice = false;            ///< show the cut of a region on a plane, if possible; see StepPlan
-  std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all of them
+  std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all patches
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< number of this rank's part of the blocks, and number of parts
 
@@ -81,8 +81,8 @@ struct StepOptions
     const auto tie = [](const StepOptions& o) {
       return std::tie(o.FirstLevel, o.LastLevel, o.Grids, o.Ghosts, o.HideRefined, o.SkipBroken, o.Verify,
           o.GhostLayer, o.PointLists, o.HideUndefined, o.Sphere, o.PatchIds, o.Vectors, o.Partial,
-          o.Region.Kind, o.Slice, o.Region.Lower, o.Region.Upper, o.Region.Origin, o.Region.Normal,
-          o.WithValues, o.Blocks.Merge, o.Blocks.Cover.MostCells, o.Blocks.Cover.CellsWorthABox, o.Piece,
+          o.Region.Type, o.Slice, o.Region.Lower, o.Region.Upper, o.Region.Origin, o.Region.Normal,
+          o.WithValues, o.Blocks.Merge, o.Blocks.Cover.MostCells, o.Blocks.Cover.BoxCostInCells, o.Piece,
           o.Pieces);
     };
     return tie(*this) == tie(other);
@@ -90,7 +90,7 @@ struct StepOptions
 };
 
 /// A condition on values: only patches with values of `Variable` within `Range` are read.
-struct WantedValues
+struct ValueCondition
 {
   std::string Variable;
   ValueRange Range;
@@ -104,9 +104,9 @@ struct ReadRequest
   StepOptions Options;
   VariableChoice Variables;
   bool GhostCells = false;  ///< keep as many of the stored ghost layers as the widest variable has
-  std::optional<WantedValues> Values;
+  std::optional<ValueCondition> Values;
   bool FindRanges = false;  ///< see LoadRequest
-  /// PlannedStep::GridsKey() of the grids that the caller keeps; empty: none. Time-invariant variables of
+  /// PlannedStep::GridsKey() of the grids that the caller keeps; empty: no grids. Time-invariant variables of
   /// these grids are not read again.
   std::string KeptGrids;
 
@@ -122,10 +122,10 @@ struct ReadRequest
 /// Receives the progress and the warnings of a read. Both functions must be set.
 struct ReadObserver
 {
-  /// Gets the current stage of the read, in words, and the fraction of the stage that is done, 0 to 1. Each
-  /// stage begins at 0. Returns false if the user stops the read.
+  /// Receives the current stage of the read, in words, and the fraction of the stage that is done, 0 to 1.
+  /// Each stage begins at 0. Returns false if the user stops the read.
   std::function<bool(double fraction, const std::string& text)> Progress;
-  /// Gets a text for the user, the same on all ranks; may be empty.
+  /// Receives a text for the user, the same on all ranks. The text may be empty.
   std::function<void(const std::string& text)> Warn;
 };
 

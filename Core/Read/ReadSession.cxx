@@ -24,33 +24,33 @@ void ReadReports::Add(Communicator& ranks, IoReport report, const ThreadsUsed& t
     report.Notes.push_back(
         "PatchIO wrote the index file " + indexFile +
         ", so that the data open faster the next time. To remove index files, run 'patchio "
-        "index --remove'; to write none, set Metadata Channel to Off");
+        "index --remove'. To prevent index files, set Metadata Channel to Off");
   }
-  if (report.ThreadsMax == threads.MostOfRank) {
+  if (report.ThreadsMax == threads.MostThreadsOfRank) {
     report.Notes.push_back("the read used the greatest allowed number of threads per rank, " +
-                           std::to_string(threads.MostOfRank));
+                           std::to_string(threads.MostThreadsOfRank));
   }
-  this->Data.Last = Combine(report, ranks);
+  this->Data.Last = CombineOverRanks(report, ranks);
   this->Data.File = series.CurrentPath();
   this->Data.Time = series.CurrentTime();
   this->Data.Date = series.Current().Date;
   this->Data.Threads = threads.Changes;
   this->Data.Storage = threads.Storage;
   this->Data.Cancelled = outcome.Cancelled;
-  this->Data.WantedBytes = outcome.WantedBytes;
-  this->Data.Remember();
+  this->Data.BytesToRead = outcome.BytesToRead;
+  this->Data.AppendPastRead();
   this->LastText = this->Data.Text();
 }
 
 namespace {
 
 /// Fraction of the locating stage that is done when the index of the step exists.
-constexpr double IndexedPart = 0.5;
+constexpr double IndexFraction = 0.5;
 
 constexpr const char* LocatingText = "Locating";
 
 /// Reason why a step is not prefetched.
-constexpr const char* WasStopped = "locating the values of the step was interrupted";
+constexpr const char* InterruptedReason = "locating the values of the step was interrupted";
 
 /// Returns the long names of the variables that are read, as text; empty if they equal the names.
 std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequest>& variables)
@@ -66,7 +66,7 @@ std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequ
 }
 
 /// Returns a callback that reports the progress of locating as a fraction between `from` and `to`.
-ProgressCallback Locating(const ReadObserver& observer, double from, double to)
+ProgressCallback LocatingProgress(const ReadObserver& observer, double from, double to)
 {
   return [&observer, from, to](
              double fraction) { return observer.Progress(from + (to - from) * fraction, LocatingText); };
@@ -76,7 +76,7 @@ ProgressCallback Locating(const ReadObserver& observer, double from, double to)
 
 void ReadSession::Forget()
 {
-  this->Ahead.Stop();
+  this->PrefetchQueue.Stop();
   this->Series.Close();
   this->Values.Forget();
   this->Cache->Clear();
@@ -90,12 +90,12 @@ void ReadSession::Open(Communicator& ranks, const SeriesOptions& options)
   }
 }
 
-bool ReadSession::LookForNewSteps(Communicator& ranks)
+bool ReadSession::AddNewSteps(Communicator& ranks)
 {
   const std::vector<TimeStep>& steps = this->Series.Steps().Steps;
   const std::size_t before = steps.size();
   const std::string last = steps.back().Path;
-  const bool found = this->Series.LookForNewSteps(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
+  const bool found = this->Series.AddNewSteps(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
   if (found && steps[before - 1].Path != last) {
     this->ClearPrefetch();  // the prefetched steps have other numbers now
   }
@@ -105,7 +105,7 @@ bool ReadSession::LookForNewSteps(Communicator& ranks)
 std::optional<LocatedStep> ReadSession::Locate(
     Communicator& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer)
 {
-  std::optional<PrefetchedStep> ahead = this->Ahead.Take(ranks, step);
+  std::optional<PrefetchedStep> ahead = this->PrefetchQueue.TakeStep(ranks, step);
   if (ahead) {
     this->Series.Adopt(step, ahead->Located.Step);
   } else {
@@ -117,28 +117,29 @@ std::optional<LocatedStep> ReadSession::Locate(
   }
   this->Verified = request.Options.Verify;
   this->Threads.Set(request.Threads, request.Policy);
-  if (!ahead || !this->Holds(ranks, request, *ahead)) {
+  if (!ahead || !this->CheckPrefetched(ranks, request, *ahead)) {
     ahead.reset();
-    return this->LocateShown(ranks, request, observer);
+    return this->LocateDisplayed(ranks, request, observer);
   }
   this->WarnOfStep(ahead->Located.Options, observer);
   return std::move(ahead->Located);
 }
 
-/// Returns whether, on each rank, a prefetched step matches the present request. Collective: every rank of
-/// the communicator calls it.
-bool ReadSession::Holds(Communicator& ranks, const ReadRequest& request, const PrefetchedStep& ahead)
+/// Returns whether, on each rank, a prefetched step matches the present request. Otherwise empties the queue
+/// of prefetched steps. Collective: every rank of the communicator calls it.
+bool ReadSession::CheckPrefetched(
+    Communicator& ranks, const ReadRequest& request, const PrefetchedStep& ahead)
 {
   const Catalog& catalog = this->Series.Current();
   const StepOptions options = this->OptionsFor(ranks, request, catalog);
   bool holds = false;
   RunOnAllRanks(ranks, [&] {
     const std::vector<VariableRequest> variables = RequestsFor(catalog, request.Variables, options.Ghosts);
-    holds = ahead.StillHolds(options, variables, request.KeptGrids);
+    holds = ahead.IsUpToDate(options, variables, request.KeptGrids);
   });
   holds = AllOf(ranks, holds);
   if (!holds) {
-    this->Ahead.Drop();
+    this->PrefetchQueue.ClearQueue();
   }
   return holds;
 }
@@ -161,10 +162,10 @@ StepOptions ReadSession::OptionsFor(Communicator& ranks, const ReadRequest& requ
     options.WithValues =
         this->Values.PatchesWith(ranks, catalog, request.Values->Variable, request.Values->Range);
   }
-  this->Note = request.Values && options.WithValues.empty()
-                   ? "Skip By Value has no effect, because the files do not store the range of '" +
-                         request.Values->Variable + "' in each patch"
-                   : "";
+  this->NoSkipReason = request.Values && options.WithValues.empty()
+                           ? "Skip By Value has no effect, because the files do not store the range of '" +
+                                 request.Values->Variable + "' in each patch"
+                           : "";
   return options;
 }
 
@@ -172,38 +173,39 @@ StepOptions ReadSession::OptionsFor(Communicator& ranks, const ReadRequest& requ
 LoadRequest ReadSession::RequestFor(
     Communicator& ranks, const ReadRequest& request, const Catalog& catalog, const Int3& ghosts) const
 {
-  LoadRequest mine;
-  mine.Variables = RequestsFor(catalog, request.Variables, ghosts);
-  mine.Threads = this->Threads.OfRank(ranks, ranks.Rank());
-  mine.FindRanges = request.FindRanges && !request.Options.Slice;
-  mine.StopAtFault = !request.Options.SkipBroken;
-  mine.Verify = request.Options.Verify;
-  mine.Storage = request.Storage;
-  mine.Memory = this->Memory;
-  mine.Memory->SetLimit(request.MemoryLimit);
-  mine.Cache = request.CacheMemory == 0 ? nullptr : this->Cache;
-  return mine;
+  LoadRequest loadRequest;
+  loadRequest.Variables = RequestsFor(catalog, request.Variables, ghosts);
+  loadRequest.Threads = this->Threads.OfRank(ranks, ranks.Rank());
+  loadRequest.FindRanges = request.FindRanges && !request.Options.Slice;
+  loadRequest.StopAtFault = !request.Options.SkipBroken;
+  loadRequest.Verify = request.Options.Verify;
+  loadRequest.Storage = request.Storage;
+  loadRequest.Memory = this->Memory;
+  loadRequest.Memory->SetLimit(request.MemoryLimit);
+  loadRequest.Cache = request.CacheMemory == 0 ? nullptr : this->Cache;
+  return loadRequest;
 }
 
 /// Locates the values of this rank's part of the displayed step. Collective: every rank of the communicator
 /// calls it.
-std::optional<LocatedStep> ReadSession::LocateShown(
+std::optional<LocatedStep> ReadSession::LocateDisplayed(
     Communicator& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
   const Catalog& catalog = this->Series.Current();
   const StepOptions options = this->OptionsFor(ranks, request, catalog);
-  LoadRequest mine = this->RequestFor(ranks, request, catalog, options.Ghosts);
-  this->Threads.Begin(ranks, this->Series.CurrentPath(), mine);
+  LoadRequest loadRequest = this->RequestFor(ranks, request, catalog, options.Ghosts);
+  this->Threads.Begin(ranks, this->Series.CurrentPath(), loadRequest);
   this->Progress = ReadProgress();
   observer.Progress(0, LocatingText);
-  const bool prepared = this->Series.Prepare(ranks, mine.Threads, Locating(observer, 0, IndexedPart));
+  const bool prepared =
+      this->Series.Prepare(ranks, loadRequest.Threads, LocatingProgress(observer, 0, IndexFraction));
   this->WarnOfStep(options, observer);
   if (!prepared) {
-    this->ReportStopped(ranks, mine, {});
+    this->ReportStopped(ranks, loadRequest, {});
     return std::nullopt;
   }
   return this->LocateBlocks(
-      PlanStep(ranks, this->Series.SharedStep(), options, mine, request.KeptGrids), observer);
+      PlanStep(ranks, this->Series.SharedStep(), options, loadRequest, request.KeptGrids), observer);
 }
 
 void ReadSession::WarnOfStep(const StepOptions& options, const ReadObserver& observer)
@@ -216,11 +218,12 @@ void ReadSession::WarnOfStep(const StepOptions& options, const ReadObserver& obs
 std::optional<LocatedStep> ReadSession::LocateBlocks(PlannedStep planned, const ReadObserver& observer)
 {
   Communicator& ranks = *planned.Ranks;
-  const LoadRequest mine = *planned.Request;
-  observer.Progress(IndexedPart, LocatingText);
-  std::optional<LocatedStep> located = LocateStep(std::move(planned), Locating(observer, IndexedPart, 1));
+  const LoadRequest loadRequest = *planned.Request;
+  observer.Progress(IndexFraction, LocatingText);
+  std::optional<LocatedStep> located =
+      LocateStep(std::move(planned), LocatingProgress(observer, IndexFraction, 1));
   if (!located) {
-    this->ReportStopped(ranks, mine, {});
+    this->ReportStopped(ranks, loadRequest, {});
   }
   return located;
 }
@@ -231,11 +234,11 @@ std::optional<LoadedStep> ReadSession::Load(
   Communicator& ranks = *located.Ranks;
   std::optional<LocatedStep> next(std::move(located));
   while (next) {
-    const bool ahead = next->Request->Ahead;
+    const bool ahead = next->Request->IsPrefetch;
     this->Progress = ReadProgress();
     LoadedStep loaded = LoadStep(std::move(*next), this->Threads, [&](const ReadProgress& now) {
       this->Progress = now;
-      return observer.Progress(ReadingShare(now.Bytes, now.BytesToRead, now.Fraction),
+      return observer.Progress(ReadingFraction(now.Bytes, now.BytesToRead, now.Fraction),
           ReadingText(now.Bytes, now.BytesToRead, now.BytesPerSecond()));
     });
     if (loaded.Outcome == LoadOutcome::Stopped) {
@@ -243,14 +246,14 @@ std::optional<LoadedStep> ReadSession::Load(
       return std::nullopt;
     }
     if (loaded.Outcome == LoadOutcome::Complete) {
-      observer.Warn(loaded.Warning().empty() ? this->Series.TakeLostWarning() : std::string());
+      observer.Warn(loaded.Warning().empty() ? this->Series.TakeMissingWarning() : std::string());
       return loaded;
     }
     if (ahead) {
-      next = this->LocateShown(ranks, request, observer);
+      next = this->LocateDisplayed(ranks, request, observer);
     } else {
       this->Threads.Begin(ranks, this->Series.CurrentPath(), *loaded.Request);
-      next = this->LocateBlocks(PlanAgain(std::move(loaded)), observer);
+      next = this->LocateBlocks(Replan(std::move(loaded)), observer);
     }
   }
   return std::nullopt;
@@ -260,7 +263,7 @@ void ReadSession::ReportStopped(Communicator& ranks, const LoadRequest& request,
 {
   ReadReports::Outcome outcome;
   outcome.Cancelled = true;
-  outcome.WantedBytes = static_cast<double>(this->Progress.BytesToRead);
+  outcome.BytesToRead = static_cast<double>(this->Progress.BytesToRead);
   this->Reports.Add(ranks, report, this->Threads.Used(ranks, request), this->Series, outcome);
 }
 
@@ -268,10 +271,10 @@ void ReadSession::Report(LoadedStep& loaded)
 {
   IoReport& report = loaded.Report();
   ReadReports::Outcome outcome;
-  outcome.WantedBytes = static_cast<double>(this->Progress.BytesToRead);
+  outcome.BytesToRead = static_cast<double>(this->Progress.BytesToRead);
   outcome.Warning = loaded.Warning();
-  for (const std::string& text : {LongNamesText(loaded.Data(), loaded.Variables()), this->Note,
-           loaded.Patches.LeftOutText(), this->NotAheadText(report)}) {
+  for (const std::string& text : {LongNamesText(loaded.Data(), loaded.Variables()), this->NoSkipReason,
+           loaded.Patches.LeftOutText(), this->NotPrefetchedText(report)}) {
     if (!text.empty()) {
       report.Notes.push_back(text);
     }
@@ -284,16 +287,17 @@ void ReadSession::Report(LoadedStep& loaded)
 
 void ReadSession::Prefetch(Communicator& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
-  this->Ahead.RecordDisplayed(this->Series.CurrentStep());
+  this->PrefetchQueue.RecordDisplayed(this->Series.CurrentStep());
   this->NotPrefetched.reset();
-  if (!this->Ahead.Agree(ranks, request.PrefetchSteps)) {
-    this->Ahead.Clear();
+  if (!this->PrefetchQueue.IsSameOnAllRanks(ranks, request.PrefetchSteps)) {
+    this->PrefetchQueue.Clear();
     return;
   }
-  for (const std::size_t step : this->Ahead.Next(this->Series.Times().size(), request.PrefetchSteps)) {
-    if (!this->Ahead.Has(step)) {
+  for (const std::size_t step :
+      this->PrefetchQueue.NextSteps(this->Series.Times().size(), request.PrefetchSteps)) {
+    if (!this->PrefetchQueue.Contains(step)) {
       try {
-        this->Ahead.Add(this->LocateAhead(ranks, request, observer, step));
+        this->PrefetchQueue.Add(this->LocatePrefetch(ranks, request, observer, step));
         this->Threads.IgnoreOwnReads();
       } catch (const std::exception& error) {
         // All ranks have the same error, which does not affect the displayed step.
@@ -306,35 +310,35 @@ void ReadSession::Prefetch(Communicator& ranks, const ReadRequest& request, cons
 
 /// Returns the reason why the displayed step was not prefetched although it should have been, or an empty
 /// text. Only this text tells the user that memory was too small for the prefetch.
-std::string ReadSession::NotAheadText(const IoReport& report) const
+std::string ReadSession::NotPrefetchedText(const IoReport& report) const
 {
-  const bool wasToBe =
-      this->NotPrefetched && this->NotPrefetched->Step == this->Series.CurrentStep() && report.Ahead == 0;
-  return wasToBe ? "not read ahead: " + this->NotPrefetched->Reason : std::string();
+  const bool wasToBe = this->NotPrefetched && this->NotPrefetched->Step == this->Series.CurrentStep() &&
+                       report.Prefetches == 0;
+  return wasToBe ? "this step was not read ahead: " + this->NotPrefetched->Reason : std::string();
 }
 
 /// Prepares the read of a step: opens the step, plans blocks, locates values and reserves memory. Collective:
 /// every rank of the communicator calls it.
-PrefetchedStep ReadSession::LocateAhead(
+PrefetchedStep ReadSession::LocatePrefetch(
     Communicator& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step)
 {
   // The displayed step is complete, so the progress stays at 1.
-  const ProgressCallback progress = Locating(observer, 1, 1);
+  const ProgressCallback progress = LocatingProgress(observer, 1, 1);
   const std::shared_ptr<OpenedStep> opened =
-      this->Series.OpenAhead(ranks, step, this->Threads.OfRank(ranks, ranks.Rank()), progress);
+      this->Series.OpenForPrefetch(ranks, step, this->Threads.OfRank(ranks, ranks.Rank()), progress);
   if (!opened) {
-    throw Error(WasStopped);
+    throw Error(InterruptedReason);
   }
   const StepOptions options = this->OptionsFor(ranks, request, opened->Data());
-  LoadRequest mine = this->RequestFor(ranks, request, opened->Data(), options.Ghosts);
-  mine.Ahead = true;
-  this->Threads.ChooseAhead(ranks, mine);
+  LoadRequest loadRequest = this->RequestFor(ranks, request, opened->Data(), options.Ghosts);
+  loadRequest.IsPrefetch = true;
+  this->Threads.SetPrefetchThreads(ranks, loadRequest);
   std::optional<LocatedStep> located =
-      LocateStep(PlanStep(ranks, opened, options, mine, request.KeptGrids), progress);
+      LocateStep(PlanStep(ranks, opened, options, loadRequest, request.KeptGrids), progress);
   if (!located) {
-    throw Error(WasStopped);
+    throw Error(InterruptedReason);
   }
-  return ReserveAhead(std::move(*located), step);
+  return ReservePrefetch(std::move(*located), step);
 }
 
 }  // namespace patchio

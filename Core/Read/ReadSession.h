@@ -30,7 +30,7 @@ public:
   struct Outcome
   {
     bool Cancelled = false;
-    double WantedBytes = 0;  ///< bytes that the complete read would transfer; 0: unknown
+    double BytesToRead = 0;  ///< bytes that the complete read would transfer; 0: unknown
     std::string Warning;     ///< becomes a note; may be empty
   };
 
@@ -41,10 +41,10 @@ public:
   /// Clears the text, because the last read failed.
   void ClearText() { this->LastText.clear(); }
 
-  /// The report in lines; empty if there is none.
+  /// The report of the last read, in lines. Empty before the first read, and after a read that failed.
   const std::string& Text() const { return this->LastText; }
   /// The reports as JSON; empty before the first report.
-  std::string Json() const { return this->Data.Past.empty() ? std::string() : this->Data.Json(); }
+  std::string Json() const { return this->Data.PastReads.empty() ? std::string() : this->Data.Json(); }
 
 private:
   std::string LastText;
@@ -52,12 +52,12 @@ private:
   bool MentionedIndexFiles = false;  ///< true: a report has mentioned index files
 };
 
-/// The session of one reader. All ranks of the reader call the same methods in the same order, except for
-/// StopPrefetch() and Forget().
+/// The state of one reader between reads. All ranks of the reader call the same methods in the same order,
+/// except for StopPrefetch() and Forget().
 ///
-/// Displaying a step takes three calls: Locate(), Load(), and Report() after the caller has made the picture.
-/// Locate() and Load() return nothing if the user stops them on any rank; the report then says so. Both throw
-/// Error, the same on all ranks.
+/// Displaying a step takes three calls: Locate(), Load(), and Report() after the caller has made the output.
+/// Locate() and Load() return nothing if the user stops them on any rank; the report then mentions the stop.
+/// Both methods throw Error, the same on all ranks.
 class ReadSession
 {
 public:
@@ -71,10 +71,10 @@ public:
   void Forget();
   /// Stops prefetching, because the user does something other than playing; see Prefetcher::Stop(). Not
   /// collective.
-  void StopPrefetch() { this->Ahead.Stop(); }
+  void StopPrefetch() { this->PrefetchQueue.Stop(); }
   /// Stops prefetching and frees the memory of the prefetched steps. Call this method before the communicator
   /// changes.
-  void ClearPrefetch() { this->Ahead.Clear(); }
+  void ClearPrefetch() { this->PrefetchQueue.Clear(); }
 
   /// Opens the step and locates the values that this rank reads. If a prefetched step matches the request,
   /// uses that step. Collective: every rank of the communicator calls it.
@@ -91,9 +91,9 @@ public:
   /// Opens the series. If the series may grow (SeriesOptions::LaterFiles), leaves out the last step while it
   /// is incomplete. Collective: every rank of the communicator calls it.
   void Open(Communicator& ranks, const SeriesOptions& options);
-  /// Calls OpenedSeries::LookForNewSteps() between two reads. Keeps prefetched steps if their numbers do not
+  /// Calls OpenedSeries::AddNewSteps() between two reads. Keeps prefetched steps if their numbers do not
   /// change. Collective: every rank of the communicator calls it.
-  bool LookForNewSteps(Communicator& ranks);
+  bool AddNewSteps(Communicator& ranks);
   /// Begins to read the next steps while the displayed step is used. A fault of a next step takes effect when
   /// that step is displayed; its report states why the step was not prefetched. Collective: every rank of the
   /// communicator calls it.
@@ -103,14 +103,14 @@ private:
   StepOptions OptionsFor(Communicator& ranks, const ReadRequest& request, const Catalog& catalog);
   LoadRequest RequestFor(
       Communicator& ranks, const ReadRequest& request, const Catalog& catalog, const Int3& ghosts) const;
-  std::optional<LocatedStep> LocateShown(
+  std::optional<LocatedStep> LocateDisplayed(
       Communicator& ranks, const ReadRequest& request, const ReadObserver& observer);
   std::optional<LocatedStep> LocateBlocks(PlannedStep planned, const ReadObserver& observer);
-  bool Holds(Communicator& ranks, const ReadRequest& request, const PrefetchedStep& ahead);
+  bool CheckPrefetched(Communicator& ranks, const ReadRequest& request, const PrefetchedStep& ahead);
   void WarnOfStep(const StepOptions& options, const ReadObserver& observer);
   void ReportStopped(Communicator& ranks, const LoadRequest& request, const IoReport& report);
-  std::string NotAheadText(const IoReport& report) const;
-  PrefetchedStep LocateAhead(
+  std::string NotPrefetchedText(const IoReport& report) const;
+  PrefetchedStep LocatePrefetch(
       Communicator& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step);
 
   /// A step that was not prefetched although it should have been, and the reason.
@@ -125,11 +125,11 @@ private:
   std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
   bool Verified = false;  ///< whether the values in the cache were compared with their checksums
   ReadThreads Threads;
-  Prefetcher Ahead;
+  Prefetcher PrefetchQueue;
   std::optional<Refusal> NotPrefetched;
   // For the report of the last read:
   ReadProgress Progress;
-  std::string Note;  ///< reason why Skip By Value has no effect; otherwise empty
+  std::string NoSkipReason;  ///< reason why Skip By Value has no effect; otherwise empty
 };
 
 }  // namespace patchio

@@ -12,7 +12,7 @@ void ReadThreads::Set(const ThreadSettings& settings, ThreadPolicy policy)
 
 int ReadThreads::OfRank(Communicator& ranks, int rank) const
 {
-  return std::min(ThreadsOfRank(this->Settings, ranks.Size(), rank), this->MostOfRank);
+  return std::min(ThreadsOfRank(this->Settings, ranks.Size(), rank), this->MostThreadsOfRank);
 }
 
 void ReadThreads::Begin(Communicator& ranks, const std::string& path, LoadRequest& request)
@@ -20,7 +20,7 @@ void ReadThreads::Begin(Communicator& ranks, const std::string& path, LoadReques
   if (this->Settings.Mode != ThreadMode::Automatic) {
     return;
   }
-  this->Automatic.Begin(ranks, path, this->Policy, ThreadsThatFit(this->MostOfRank));
+  this->Automatic.Begin(ranks, path, this->Policy, ThreadsThatFit(this->MostThreadsOfRank));
   request.Control = &this->Automatic.Control();
   request.Threads = request.Control->Threads();
   request.Storage = this->Automatic.Choice().Requests.value_or(request.Storage);
@@ -33,14 +33,14 @@ void ReadThreads::End(const LoadRequest& request)
   }
 }
 
-void ReadThreads::ChooseAhead(Communicator& ranks, LoadRequest& request)
+void ReadThreads::SetPrefetchThreads(Communicator& ranks, LoadRequest& request)
 {
   if (this->Settings.Mode != ThreadMode::Automatic) {
     return;
   }
   const int concurrency = this->Automatic.Control().Changes().back().Threads;
   request.Threads =
-      std::min(ThreadsFromStorage(concurrency, 0, ranks.Size(), ranks.Rank()), this->MostOfRank);
+      std::min(ThreadsFromStorage(concurrency, 0, ranks.Size(), ranks.Rank()), this->MostThreadsOfRank);
   request.Storage = this->Automatic.Choice().Requests.value_or(request.Storage);
 }
 
@@ -49,7 +49,7 @@ ThreadsUsed ReadThreads::Used(Communicator& ranks, const LoadRequest& request)
   ThreadsUsed used = request.Control || this->Settings.Mode == ThreadMode::Automatic
                          ? this->UsedAutomatically(request)
                          : this->UsedAsSet(ranks);
-  used.MostOfRank = this->MostOfRank;
+  used.MostThreadsOfRank = this->MostThreadsOfRank;
   return used;
 }
 

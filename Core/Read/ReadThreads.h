@@ -17,20 +17,20 @@ namespace patchio {
 /// The number of threads of a read and its origin.
 struct ThreadsUsed
 {
-  int Concurrency = 0;                ///< N*; 0: unknown or not needed
-  double Load = 0;                    ///< NC; 0 if unknown
+  int Concurrency = 0;                ///< N*, see ThreadBudget.h; 0: unknown or not needed
+  double Load = 0;                    ///< NC, see ThreadBudget.h; 0: unknown
   std::vector<ThreadChange> Changes;  ///< intended reads in flight, of all ranks together
   std::string Text;                   ///< the sources of these numbers, in lines
-  StorageCurve Storage;               ///< F(N), on rank 0
-  int MostOfRank = 0;                 ///< limit on the threads of a rank
+  StorageCurve Storage;               ///< the known facts about F(N), on rank 0
+  int MostThreadsOfRank = 0;          ///< limit on the threads of a rank
 };
 
 /// The thread settings of one reader.
 class ReadThreads
 {
 public:
-  /// `mostOfRank`: limit on the threads of a rank.
-  explicit ReadThreads(int mostOfRank) : MostOfRank(mostOfRank) {}
+  /// `mostThreadsOfRank`: limit on the threads of a rank.
+  explicit ReadThreads(int mostThreadsOfRank) : MostThreadsOfRank(mostThreadsOfRank) {}
 
   /// Sets the user's choice for all further reads. `policy`: for the mode Automatic.
   void Set(const ThreadSettings& settings, ThreadPolicy policy);
@@ -47,7 +47,7 @@ public:
 
   /// In the mode Automatic, sets request.Threads for a prefetch to the number of the previous read. Call
   /// Begin() first.
-  void ChooseAhead(Communicator& ranks, LoadRequest& request);
+  void SetPrefetchThreads(Communicator& ranks, LoadRequest& request);
   /// Records that tasks read in the background from now on; see AutomaticThreads.
   void IgnoreOwnReads() { this->Automatic.IgnoreOwnReads(); }
 
@@ -60,7 +60,7 @@ private:
   ThreadsUsed UsedAutomatically(const LoadRequest& request);
   ThreadsUsed UsedAsSet(Communicator& ranks) const;
 
-  const int MostOfRank;
+  const int MostThreadsOfRank;
   ThreadSettings Settings;
   ThreadPolicy Policy = ThreadPolicy::Balanced;
   AutomaticThreads Automatic;

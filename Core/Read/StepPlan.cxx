@@ -17,7 +17,7 @@
 namespace patchio {
 
 std::vector<bool> ValuesOfInterest::PatchesWith(
-    Communicator& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& wanted)
+    Communicator& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& range)
 {
   const int number = catalog.FindVariable(variable);
   if (number < 0) {
@@ -25,7 +25,7 @@ std::vector<bool> ValuesOfInterest::PatchesWith(
                 "'. Select a scalar array of the data as Value Array, or turn off Skip By Value.");
   }
   const std::vector<ValueRange>& ranges = this->RangesOf(ranks, catalog, number);
-  return ranges.empty() ? std::vector<bool>() : PatchesWithValues(catalog, ranges, wanted);
+  return ranges.empty() ? std::vector<bool>() : PatchesWithValues(catalog, ranges, range);
 }
 
 const std::vector<ValueRange>& ValuesOfInterest::RangesOf(
@@ -48,7 +48,7 @@ ShownPatches::ShownPatches(const Catalog& catalog, const StepOptions& options)
       FirstLevel(options.FirstLevel),
       LastLevel(options.LastLevel),
       Grids(options.Grids),
-      Near(PatchesNear(catalog, options.Region)),
+      TouchesRegion(PatchesNear(catalog, options.Region)),
       WithValues(options.WithValues)
 {
   for (const Patch& patch : catalog.Patches) {
@@ -59,7 +59,7 @@ ShownPatches::ShownPatches(const Catalog& catalog, const StepOptions& options)
 void ShownPatches::LeaveOutGrids(const std::vector<int>& variables)
 {
   const std::vector<bool> leftOut =
-      LevelsLeftOut(*this->Data, this->FirstLevel, this->LastLevel, variables, this->Grids);
+      ExcludedLevels(*this->Data, this->FirstLevel, this->LastLevel, variables, this->Grids);
   for (std::size_t p = 0; p < this->Shown.size(); ++p) {
     this->Shown[p] = this->Shown[p] && !leftOut[this->Data->Patches[p].Level];
   }
@@ -75,22 +75,22 @@ bool ShownPatches::LeaveOutBroken(const std::vector<int>& patches)
   return this->BrokenCount > before;
 }
 
-std::vector<bool> ShownPatches::ToRead() const
+std::vector<bool> ShownPatches::PatchesToRead() const
 {
-  std::vector<bool> both = this->InRegion();
+  std::vector<bool> flags = this->PatchesInRegion();
   for (std::size_t p = 0; p < this->WithValues.size(); ++p) {
-    both[p] = both[p] && this->WithValues[p];
+    flags[p] = flags[p] && this->WithValues[p];
   }
-  return both;
+  return flags;
 }
 
-std::vector<bool> ShownPatches::InRegion() const
+std::vector<bool> ShownPatches::PatchesInRegion() const
 {
-  std::vector<bool> both = this->Shown;
-  for (std::size_t p = 0; p < both.size(); ++p) {
-    both[p] = both[p] && this->Near[p];
+  std::vector<bool> flags = this->Shown;
+  for (std::size_t p = 0; p < flags.size(); ++p) {
+    flags[p] = flags[p] && this->TouchesRegion[p];
   }
-  return both;
+  return flags;
 }
 
 std::string ShownPatches::EmptyText() const
@@ -98,16 +98,16 @@ std::string ShownPatches::EmptyText() const
   const auto any = [](const std::vector<bool>& flags) {
     return std::find(flags.begin(), flags.end(), true) != flags.end();
   };
-  if (this->Shown.empty() || any(this->ToRead())) {
+  if (this->Shown.empty() || any(this->PatchesToRead())) {
     return {};
   }
   if (any(this->Shown)) {
     return "The output is empty, because no patch touches the Region or has values in Value Range. Widen the "
            "Region or Value Range, or turn off Region or Skip By Value.";
   }
-  return "The output is empty, because none of the " + std::to_string(this->Data->Levels.size()) +
-         " levels of this time step is in Level Range " + std::to_string(this->FirstLevel) + " to " +
-         std::to_string(this->LastLevel) + ".";
+  return "The output is empty, because Level Range " + std::to_string(this->FirstLevel) + " to " +
+         std::to_string(this->LastLevel) + " contains none of the " +
+         std::to_string(this->Data->Levels.size()) + " levels of this time step.";
 }
 
 std::string ShownPatches::LeftOutText() const
@@ -115,7 +115,7 @@ std::string ShownPatches::LeftOutText() const
   const auto count = [](const std::vector<bool>& flags) {
     return std::count(flags.begin(), flags.end(), true);
   };
-  const auto shown = count(this->Shown), read = count(this->ToRead());
+  const auto shown = count(this->Shown), read = count(this->PatchesToRead());
   return shown == read ? std::string()
                        : fmt::format("Region or Skip By Value skips {} of {} patches", shown - read, shown);
 }
@@ -124,22 +124,22 @@ namespace {
 
 bool HasPlainBoxes(const Catalog& catalog, const StepOptions& options)
 {
-  return catalog.HasPlacedBoxes() && options.Ghosts == Int3{0, 0, 0};
+  return catalog.KnowsPositions() && options.Ghosts == Int3{0, 0, 0};
 }
 
-/// Returns the options for blocks. If there are several pieces, each gets several blocks, for a balanced
-/// load.
+/// Returns the options for blocks. If there are several pieces, each piece gets several blocks, for a
+/// balanced load.
 BlockOptions OptionsForPieces(
     const Catalog& catalog, const StepOptions& options, const std::vector<bool>& planned)
 {
   constexpr double blocksOfPiece = 4;
   constexpr double least = 4096;
   BlockOptions blocks = options.Blocks;
-  blocks.Merge = Merges(catalog, options);
+  blocks.Merge = MergesPatches(catalog, options);
   if (options.Pieces > 1) {
     double cells = 0;
     for (std::size_t p = 0; p < planned.size(); ++p) {
-      cells += planned[p] ? static_cast<double>(catalog.Patches[p].Cells.Cells()) : 0;
+      cells += planned[p] ? static_cast<double>(catalog.Patches[p].Cells.CellCount()) : 0;
     }
     const double most = std::max(least, cells / (blocksOfPiece * options.Pieces));
     blocks.Cover.MostCells =
@@ -167,8 +167,8 @@ std::vector<std::int64_t> Weights(
   for (const Block& block : blocks) {
     double weight = 0;
     for (const OwnedBox& part : block.Parts) {
-      const double share = static_cast<double>(part.Cells.Cells()) /
-                           static_cast<double>(catalog.Patches[part.Owner].Cells.Cells());
+      const double share = static_cast<double>(part.Cells.CellCount()) /
+                           static_cast<double>(catalog.Patches[part.Owner].Cells.CellCount());
       weight += share * static_cast<double>(StoredValues(catalog, variables, part.Owner));
     }
     weights.push_back(static_cast<std::int64_t>(std::min(weight, 1e15)));
@@ -177,7 +177,7 @@ std::vector<std::int64_t> Weights(
 }
 
 /// Returns StepPlan::GridsKey. The flags of cells depend on the shown patches of all ranks, not only on this
-/// rank's blocks: finer patches hide cells of coarser ones, and ghost layers repeat cells of neighbors.
+/// rank's blocks: finer patches hide cells of coarser patches, and ghost layers repeat cells of neighbors.
 std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const std::vector<bool>& shown,
     const StepOptions& options, const std::vector<int>& variables)
 {
@@ -222,7 +222,7 @@ void CutToPlane(const Catalog& catalog, const StepOptions& options, StepPlan& pl
   constexpr double columns = 2000;
   double faces = 0;
   for (const Block& block : plan.Blocks) {
-    faces += std::pow(static_cast<double>(block.Cells.Cells()), 2.0 / 3);
+    faces += std::pow(static_cast<double>(block.Cells.CellCount()), 2.0 / 3);
   }
   const int thickness = static_cast<int>(std::clamp(std::sqrt(faces / columns), 8.0, 1e6));
   std::vector<Block> blocks;
@@ -245,17 +245,17 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
     const std::vector<int>& variables)
 {
   StepPlan plan;
-  const std::vector<bool> toRead = patches.ToRead();
-  const std::vector<int> kinds = PatchTypes(catalog, variables);
+  const std::vector<bool> toRead = patches.PatchesToRead();
+  const std::vector<int> types = PatchTypes(catalog, variables);
   plan.Nests = std::make_unique<Nesting>(catalog, patches.Flags());
   const std::vector<int> preferred = PreferredRanks(catalog, options.Pieces);
   // Blocks must end at the same places with and without Skip By Value, so that contours look the same.
-  const bool cut = Merges(catalog, options) && catalog.Grid == GridKind::Uniform && !options.GhostLayer &&
-                   !options.WithValues.empty() && !options.Slice;
-  const std::vector<bool> planned = cut ? patches.InRegion() : toRead;
+  const bool cut = MergesPatches(catalog, options) && catalog.Grid == GridType::Uniform &&
+                   !options.GhostLayer && !options.WithValues.empty() && !options.Slice;
+  const std::vector<bool> planned = cut ? patches.PatchesInRegion() : toRead;
   const BlockOptions blocks = OptionsForPieces(catalog, options, planned);
   plan.Blocks = MakeBlocks(
-      catalog, planned, KindsByPreferredRank(kinds, preferred), *plan.Nests, options.HideRefined, blocks);
+      catalog, planned, TypesByPreferredRank(types, preferred), *plan.Nests, options.HideRefined, blocks);
   if (cut) {
     plan.Blocks = CutToPatches(std::move(plan.Blocks), toRead, blocks.Cover);
   }
@@ -265,14 +265,14 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
     CloseSeam(catalog, plan.Blocks);
   }
   plan.Sliced = options.Slice && !catalog.IsMesh() && !(options.Sphere && catalog.Geographic);
-  if (plan.Sliced && catalog.HasPlacedBoxes() && !HasPoints(catalog, plan.Blocks)) {
+  if (plan.Sliced && catalog.KnowsPositions() && !HasPoints(catalog, plan.Blocks)) {
     CutToPlane(catalog, options, plan);
   }
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
     if (plan.PieceOfBlock[b] == options.Piece) {
       plan.LocalBlocks.push_back(b);
       if (AddsGhostLayer(catalog, options) && catalog.RoleOf(plan.Blocks[b].Level) != LevelRole::Points) {
-        AddGhostLayer(catalog, *plan.Nests, kinds, plan.Blocks[b]);
+        AddGhostLayer(catalog, *plan.Nests, types, plan.Blocks[b]);
       }
     }
   }
@@ -280,14 +280,14 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
   return plan;
 }
 
-bool Merges(const Catalog& catalog, const StepOptions& options)
+bool MergesPatches(const Catalog& catalog, const StepOptions& options)
 {
   return options.Blocks.Merge && HasPlainBoxes(catalog, options);
 }
 
 bool AddsGhostLayer(const Catalog& catalog, const StepOptions& options)
 {
-  return options.GhostLayer && catalog.Grid == GridKind::Uniform && HasPlainBoxes(catalog, options);
+  return options.GhostLayer && catalog.Grid == GridType::Uniform && HasPlainBoxes(catalog, options);
 }
 
 std::string NoGhostLayerText(const Catalog& catalog, const StepOptions& options)
@@ -295,8 +295,8 @@ std::string NoGhostLayerText(const Catalog& catalog, const StepOptions& options)
   if (!options.GhostLayer || AddsGhostLayer(catalog, options)) {
     return {};
   }
-  return catalog.Grid == GridKind::Uniform ? "Add Ghost Layer has no effect while Read Ghost Cells is on"
-         : catalog.Grid == GridKind::Rectilinear
+  return catalog.Grid == GridType::Uniform ? "Add Ghost Layer has no effect while Read Ghost Cells is on"
+         : catalog.Grid == GridType::Rectilinear
              ? "Add Ghost Layer has no effect on these data, because blocks share the nodes between them"
          : catalog.IsMesh() ? "Add Ghost Layer has no effect on meshes"
                             : "Add Ghost Layer has no effect on deformed patches";
@@ -325,14 +325,14 @@ std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& pa
 std::uint64_t PatchesOfPiece(const StepPlan& plan, const Catalog& catalog, const StepOptions& options)
 {
   std::vector<bool> counted(catalog.Patches.size(), false);
-  std::uint64_t mine = 0;
+  std::uint64_t count = 0;
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
     for (const OwnedBox& part : plan.Blocks[b].Parts) {
-      mine += !counted[part.Owner] && plan.PieceOfBlock[b] == options.Piece ? 1 : 0;
+      count += !counted[part.Owner] && plan.PieceOfBlock[b] == options.Piece ? 1 : 0;
       counted[part.Owner] = true;
     }
   }
-  return mine;
+  return count;
 }
 
 }  // namespace patchio

@@ -18,21 +18,21 @@
 
 namespace patchio {
 
-/// The ranges of values that files state for variables. Keeps the latest ranges, which are those of the
-/// displayed step and of prefetched steps.
+/// The ranges of values that files state for variables. Keeps the ranges that were requested last, for the
+/// displayed step and for prefetched steps.
 class ValuesOfInterest
 {
 public:
-  /// Returns one flag per patch (see PatchesWithValues()), or an empty list if the files state no ranges.
-  /// Throws Error, the same on all ranks, if the variable does not exist. Collective: every rank of the
-  /// communicator calls it.
+  /// Returns one flag per patch: whether it may have values of `variable` in the range `range` (see
+  /// PatchesWithValues()). The list is empty if the files state no ranges. Throws Error, the same on all
+  /// ranks, if the variable does not exist. Collective: every rank of the communicator calls it.
   std::vector<bool> PatchesWith(
-      Communicator& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& wanted);
+      Communicator& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& range);
   /// Forgets all ranges, because the files may have changed.
   void Forget() { this->Known.clear(); }
 
 private:
-  /// The ranges of one step's variable, one per patch; empty if the files state none.
+  /// The ranges of one step's variable, one range per patch; empty if the files state no ranges.
   struct RangesOfStep
   {
     std::string Key;  ///< step and variable
@@ -53,26 +53,26 @@ public:
   /// Keeps a reference to `catalog`.
   ShownPatches(const Catalog& catalog, const StepOptions& options);
 
-  /// Removes the levels that do not belong to the chosen grids; see LevelsLeftOut(). Throws Error if there is
-  /// no such grid.
+  /// Removes the levels that do not belong to the chosen grids; see ExcludedLevels(). Throws Error if a
+  /// chosen grid does not exist.
   void LeaveOutGrids(const std::vector<int>& variables);
-  /// Removes patches that cannot be read. Returns whether any of them was shown.
+  /// Removes `patches`, which cannot be read. Returns whether any of these patches was shown.
   bool LeaveOutBroken(const std::vector<int>& patches);
 
   /// One flag per patch: whether it is shown.
   const std::vector<bool>& Flags() const { return this->Shown; }
   /// Returns one flag per patch: whether it is shown, touches the region and has values of interest. A shown
   /// patch that is not read still hides the cells that it covers, because coarse values in place of finer
-  /// ones would give a different picture.
-  std::vector<bool> ToRead() const;
+  /// values would change the image.
+  std::vector<bool> PatchesToRead() const;
   /// Returns one flag per patch: whether it is shown and touches the region.
-  std::vector<bool> InRegion() const;
+  std::vector<bool> PatchesInRegion() const;
 
   /// Returns a message if the step has patches but the read shows no patch; otherwise an empty text.
   std::string EmptyText() const;
   /// The number of shown patches that proved broken.
-  std::size_t Broken() const { return this->BrokenCount; }
-  /// Returns the number of patches that are shown but not read, in words; empty if there are none.
+  std::size_t CountBroken() const { return this->BrokenCount; }
+  /// Returns a note with the number of shown patches that are not read; empty if all shown patches are read.
   std::string LeftOutText() const;
 
 private:
@@ -80,13 +80,14 @@ private:
   int FirstLevel, LastLevel;
   std::string Grids;
   std::vector<bool> Shown;
-  std::vector<bool> Near;        ///< touches the region
-  std::vector<bool> WithValues;  ///< has values of interest; empty: all patches have
+  std::vector<bool> TouchesRegion;  ///< per patch: whether it touches the region
+  std::vector<bool> WithValues;     ///< per patch: whether it has values of interest; empty: all patches have
   std::size_t BrokenCount = 0;
 };
 
 /// Level one of two-level reading: the blocks of a read, and the blocks of this rank. Pure functions compute
-/// the plan, so that all ranks have the same plan, except for the members of this piece.
+/// the plan, so that all ranks have the same plan, except for the members of this piece (the blocks of this
+/// rank).
 struct StepPlan
 {
   std::unique_ptr<Nesting> Nests;  ///< the nesting of the shown patches; refers to the catalog
@@ -108,14 +109,15 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
     const std::vector<int>& variables);
 
 /// Returns whether patches are merged into boxes of cells without stored ghost layers.
-bool Merges(const Catalog& catalog, const StepOptions& options);
+bool MergesPatches(const Catalog& catalog, const StepOptions& options);
 /// Returns whether blocks get a ghost layer.
 bool AddsGhostLayer(const Catalog& catalog, const StepOptions& options);
-/// Returns the reason why blocks get no ghost layer although one is wanted; otherwise an empty text.
+/// Returns the reason why blocks get no ghost layer although `options` request a ghost layer; otherwise an
+/// empty text.
 std::string NoGhostLayerText(const Catalog& catalog, const StepOptions& options);
 
 /// Returns the variables that make ghost layers incomplete because only some of the shown patches have them,
-/// as a text; empty if there are none.
+/// as a text; empty if all shown patches have all variables.
 std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& patches,
     const StepOptions& options, const std::vector<int>& variables);
 

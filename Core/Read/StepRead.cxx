@@ -23,18 +23,18 @@ std::vector<int> NumbersOf(const std::vector<VariableRequest>& variables)
 }
 
 /// Makes blocks of the shown patches, and the request for this rank's blocks.
-void MakeBlocksOf(PlannedStep& planned, LoadRequest request)
+void PlanBlocks(PlannedStep& planned, LoadRequest request)
 {
   const Stopwatch watch;
   const Catalog& catalog = planned.Data();
-  const std::vector<int> variables = NumbersOf(planned.AskedFor);
+  const std::vector<int> variables = NumbersOf(planned.RequestedVariables);
   planned.Patches.LeaveOutGrids(variables);
   planned.Plan = MakePlan(catalog, planned.Patches, planned.Options, variables);
   request.Blocks.clear();
   for (const std::size_t b : planned.Plan.LocalBlocks) {
     request.Blocks.push_back(planned.Plan.Blocks[b]);
   }
-  request.Variables = planned.AskedFor;
+  request.Variables = planned.RequestedVariables;
   if (planned.GridsKey() != planned.KeptGrids) {
     planned.KeptGrids.clear();  // the caller drops these grids
   }
@@ -53,26 +53,26 @@ void MakeBlocksOf(PlannedStep& planned, LoadRequest request)
 /// Exchanges the faults of all ranks, and leaves out the patches that cannot be read. Returns true if blocks
 /// contain some of these patches. Throws Error if no data can be shown. Collective: every rank of the
 /// communicator calls it.
-bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector<LoadFault>& faults)
+bool LeaveOutUnreadable(PlannedStep& step, const std::string& fatal, const std::vector<LoadFault>& faults)
 {
-  const AgreedFaults agreed = AgreeOnFaults(*step.Ranks, fatal, faults);
-  if (!agreed.Fatal.empty()) {
-    throw Error(JoinLines(agreed.Fatal));
+  const GatheredFaults gathered = GatherFaults(*step.Ranks, fatal, faults);
+  if (!gathered.Fatal.empty()) {
+    throw Error(JoinLines(gathered.Fatal));
   }
-  if (!agreed.Patches.empty() && !step.Options.SkipBroken) {
+  if (!gathered.Patches.empty() && !step.Options.SkipBroken) {
     throw Error(
         "The output is empty, because some patches cannot be read. Turn on Skip Broken Patches to see the "
-        "others.\n" +
-        JoinLines(agreed.Texts));
+        "other patches.\n" +
+        JoinLines(gathered.Texts));
   }
   std::vector<std::string>& texts = step.BrokenTexts;
-  for (const std::string& text : agreed.Texts) {
+  for (const std::string& text : gathered.Texts) {
     if (std::find(texts.begin(), texts.end(), text) == texts.end()) {
       texts.push_back(text);
     }
   }
-  const bool newlyBroken = step.Patches.LeaveOutBroken(agreed.Patches);
-  if (newlyBroken && !Merges(step.Data(), step.Options)) {
+  const bool newlyBroken = step.Patches.LeaveOutBroken(gathered.Patches);
+  if (newlyBroken && !MergesPatches(step.Data(), step.Options)) {
     // Each block is one patch, so the other blocks stay valid.
     step.Plan.Nests = std::make_unique<Nesting>(step.Data(), step.Patches.Flags());
     return false;
@@ -81,25 +81,25 @@ bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector
 }
 
 /// Returns whether the variable holds the positions of the block.
-bool IsPlacedBy(const Catalog& catalog, const Block& block, int variable)
+bool HoldsPositions(const Catalog& catalog, const Block& block, int variable)
 {
   return variable == catalog.CoordinatesVariable ||
          (catalog.Variables[variable].Role == MeshRole::Points &&
              catalog.Meshes[block.Parts[0].Owner].Points > 0) ||
          (catalog.Variables[variable].Positions && catalog.RoleOf(block.Level) == LevelRole::Points &&
-             catalog.PositionsOf(block.Level) == variable);
+             catalog.PositionsVariable(block.Level) == variable);
 }
 
 /// Adds a fault for each block whose positions (of nodes in curvilinear grids, or of points) were requested
 /// but are not in the files.
-void AddMissingPositions(const Catalog& catalog, const WantedArrays& request, const LoadResult& loaded,
+void ReportMissingPositions(const Catalog& catalog, const RequestedArrays& request, const LoadResult& loaded,
     std::vector<LoadFault>& faults)
 {
   for (std::size_t v = 0; v < request.Variables.size(); ++v) {
     const int variable = request.Variables[v].Variable;
     for (std::size_t b = 0; b < request.Blocks.size(); ++b) {
       const Block& block = request.Blocks[b];
-      if (IsPlacedBy(catalog, block, variable) && loaded.At(b, v).Status == ArrayStatus::Absent) {
+      if (HoldsPositions(catalog, block, variable) && loaded.At(b, v).Status == ArrayStatus::Absent) {
         const int patch = block.Parts[0].Owner;
         const Error error =
             catalog.Variables[variable].Positions
@@ -114,13 +114,13 @@ void AddMissingPositions(const Catalog& catalog, const WantedArrays& request, co
 
 /// Determines which variables some blocks of all ranks have and others lack, and whether there are undefined
 /// values. Collective: every rank of the communicator calls it.
-void AgreeOnBlanks(LoadedStep& loaded)
+void SetBlankArrays(LoadedStep& loaded)
 {
   // Ranks whose grids are kept read fewer variables than other ranks.
-  std::vector<ArraysOfVariable> arrays(loaded.AskedFor.size());
-  std::vector<std::size_t> numbers;  // position in AskedFor of each variable that was read
+  std::vector<VariableState> arrays(loaded.RequestedVariables.size());
+  std::vector<std::size_t> numbers;  // position in RequestedVariables of each variable that was read
   for (std::size_t a = 0, v = 0; v < loaded.Variables().size(); ++v, ++a) {
-    while (!(loaded.AskedFor[a] == loaded.Variables()[v])) {
+    while (!(loaded.RequestedVariables[a] == loaded.Variables()[v])) {
       ++a;
     }
     numbers.push_back(a);
@@ -131,27 +131,27 @@ void AgreeOnBlanks(LoadedStep& loaded)
     for (std::size_t v = 0; v < numbers.size(); ++v) {
       const LoadedArray& array = loaded.Array(b, v);
       arrays[numbers[v]].Add(array.Status == ArrayStatus::Read
-                                 ? ArraysOfVariable{false, array.HasUndefined, points, int(array.Type)}
-                                 : ArraysOfVariable{array.Status == ArrayStatus::Absent});
+                                 ? VariableState{false, array.HasUndefined, points, int(array.Type)}
+                                 : VariableState{array.Status == ArrayStatus::Absent});
     }
   }
-  arrays = AgreeOnArrays(*loaded.Ranks, std::move(arrays));
+  arrays = CombineVariableStates(*loaded.Ranks, std::move(arrays));
   for (const std::size_t a : numbers) {
-    const ArraysOfVariable& variable = arrays[a];
-    const bool blank = variable.Lacking && variable.Type >= 0 && !loaded.Options.Partial;
+    const VariableState& variable = arrays[a];
+    const bool blank = variable.IsPartial && variable.Type >= 0 && !loaded.Options.Partial;
     loaded.Blanks.push_back(
         blank ? std::optional<BlankArray>({static_cast<ElementType>(variable.Type), variable.OfPoints})
               : std::nullopt);
   }
   loaded.HasUndefined = std::any_of(
-      arrays.begin(), arrays.end(), [](const ArraysOfVariable& variable) { return variable.Undefined; });
+      arrays.begin(), arrays.end(), [](const VariableState& variable) { return variable.HasUndefined; });
 }
 
 /// Returns the states of the files that this rank reads; the describing file is the first.
 std::vector<std::optional<FileState>> StatesOfFiles(const LocatedStep& located)
 {
   std::vector<std::string> files{located.Data().Path};
-  const std::vector<std::string> others = located.Rank->Files();
+  const std::vector<std::string> others = located.ReadOfRank->Files();
   files.insert(files.end(), others.begin(), others.end());
   return StatesOf(files, located.Request->Threads);
 }
@@ -164,14 +164,14 @@ PlannedStep PlanStep(Communicator& ranks, std::shared_ptr<OpenedStep> step, cons
   const std::shared_ptr<const Catalog> catalog = step->SharedData();
   PlannedStep planned{&ranks, std::move(step), catalog, options, ShownPatches(*catalog, options),
       request.Variables, keptGrids, {}, nullptr, 0, {}};
-  RunOnAllRanks(ranks, [&] { MakeBlocksOf(planned, request); });
+  RunOnAllRanks(ranks, [&] { PlanBlocks(planned, request); });
   return planned;
 }
 
-PlannedStep PlanAgain(PlannedStep before)
+PlannedStep Replan(PlannedStep planned)
 {
-  RunOnAllRanks(*before.Ranks, [&before] { MakeBlocksOf(before, *before.Request); });
-  return before;
+  RunOnAllRanks(*planned.Ranks, [&planned] { PlanBlocks(planned, *planned.Request); });
+  return planned;
 }
 
 std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallback& progress)
@@ -185,7 +185,7 @@ std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallbac
       };
       fatal = CatchError([&] {
         located.Request->DescribedBy = located.Step->DescribedBy();
-        located.Rank = std::make_shared<RankRead>(locate, located.SharedData, located.Request);
+        located.ReadOfRank = std::make_shared<RankRead>(locate, located.SharedData, located.Request);
       });
     };
     if (located.Step->Index()) {
@@ -193,10 +193,11 @@ std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallbac
     } else if (!RunUnlessStopped(*located.Ranks, progress, work)) {
       return std::nullopt;
     }
-    if (!LosesPatches(located, fatal, located.Rank ? located.Rank->Faults() : std::vector<LoadFault>())) {
+    if (!LeaveOutUnreadable(
+            located, fatal, located.ReadOfRank ? located.ReadOfRank->Faults() : std::vector<LoadFault>())) {
       return located;
     }
-    planned = PlanAgain(std::move(located));
+    planned = Replan(std::move(located));
   }
 }
 
@@ -204,21 +205,21 @@ LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgres
 {
   LoadedStep loaded{std::move(located), LoadOutcome::Complete, {}, {}, false};
   const LoadRequest& request = *loaded.Request;
-  if (!request.Ahead) {
-    CheckMemoryOfMachines(*loaded.Ranks, loaded.Rank->BytesNeeded());
+  if (!request.IsPrefetch) {
+    CheckMemoryOfMachines(*loaded.Ranks, loaded.ReadOfRank->BytesNeeded());
   }
   std::string fatal;
   std::vector<LoadFault> faults;
   const auto read = [&](const ReadProgressCallback& goesOn) {
     fatal = CatchError([&] {
-      loaded.Result = loaded.Rank->Read(goesOn);
+      loaded.Result = loaded.ReadOfRank->Read(goesOn);
       faults = loaded.Result.Faults;
-      AddMissingPositions(loaded.Data(), request, loaded.Result, faults);
+      ReportMissingPositions(loaded.Data(), request, loaded.Result, faults);
     });
   };
   const bool goesOn = ReadCollectively(*loaded.Ranks, read, progress, [&request] {
     if (request.Control) {
-      request.Control->Serve();
+      request.Control->ServeOtherRanks();
     }
   });
   threads.End(request);
@@ -226,12 +227,12 @@ LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgres
     loaded.Outcome = LoadOutcome::Stopped;
     return loaded;
   }
-  const bool again = request.Ahead ? !AllOf(*loaded.Ranks, fatal.empty() && faults.empty())
-                                   : LosesPatches(loaded, fatal, faults);
+  const bool again = request.IsPrefetch ? !AllOf(*loaded.Ranks, fatal.empty() && faults.empty())
+                                        : LeaveOutUnreadable(loaded, fatal, faults);
   if (again) {
-    loaded.Outcome = LoadOutcome::PlanAgain;
+    loaded.Outcome = LoadOutcome::Replan;
   } else {
-    AgreeOnBlanks(loaded);
+    SetBlankArrays(loaded);
   }
   return loaded;
 }
@@ -243,7 +244,8 @@ void LoadedStep::ReportAssembly(double seconds)
   report.Blocks = this->Plan.LocalBlocks.size();
   report.AssembleSeconds = this->PlanSeconds + seconds;
   for (const std::string& note : {NoGhostLayerText(this->Data(), this->Options),
-           PartialGhostLayerText(this->Data(), this->Patches, this->Options, NumbersOf(this->AskedFor))}) {
+           PartialGhostLayerText(
+               this->Data(), this->Patches, this->Options, NumbersOf(this->RequestedVariables))}) {
     if (!note.empty()) {
       report.Notes.push_back(note);
     }
@@ -252,27 +254,27 @@ void LoadedStep::ReportAssembly(double seconds)
 
 std::string LoadedStep::Warning() const
 {
-  const std::size_t broken = this->Patches.Broken();
-  return broken == 0
-             ? std::string()
-             : "Skipping " + std::to_string(broken) + " of " + std::to_string(this->Data().Patches.size()) +
-                   " patches, which cannot be read.\n" + JoinLines(this->BrokenTexts);
+  const std::size_t broken = this->Patches.CountBroken();
+  return broken == 0 ? std::string()
+                     : "PatchIO skips " + std::to_string(broken) + " of " +
+                           std::to_string(this->Data().Patches.size()) + " patches, which cannot be read.\n" +
+                           JoinLines(this->BrokenTexts);
 }
 
-double LoadedStep::CellsOfBlock() const
+double LoadedStep::MeanCellsPerBlock() const
 {
   double cells = 0;
   for (const Block& block : this->Request->Blocks) {
-    cells += static_cast<double>(block.Cells.Cells());
+    cells += static_cast<double>(block.Cells.CellCount());
   }
   return this->Request->Blocks.empty() ? 0 : cells / static_cast<double>(this->Request->Blocks.size());
 }
 
-bool PrefetchedStep::StillHolds(const StepOptions& options, const std::vector<VariableRequest>& variables,
+bool PrefetchedStep::IsUpToDate(const StepOptions& options, const std::vector<VariableRequest>& variables,
     const std::string& keptGrids) const
 {
   const std::string& key = this->Located.GridsKey();
-  if (!(this->Located.Options == options) || this->Located.AskedFor != variables ||
+  if (!(this->Located.Options == options) || this->Located.RequestedVariables != variables ||
       (!key.empty() && key != keptGrids)) {
     return false;
   }
@@ -283,15 +285,16 @@ bool PrefetchedStep::StillHolds(const StepOptions& options, const std::vector<Va
       });
 }
 
-PrefetchedStep ReserveAhead(LocatedStep located, std::size_t number)
+PrefetchedStep ReservePrefetch(LocatedStep located, std::size_t number)
 {
   // A prefetch leaves memory for filters, pictures and other programs. Similarly, the I/O ranks of B. Yang et
-  // al. (GRAPES, 2022) accept data only up to a share of their memory.
+  // al., "Input/Output analysis and optimization for GRAPES regional model" (2022), accept data only up to a
+  // fraction of their memory.
   constexpr double shareOfFree = 0.5;
   constexpr double shareOfLimit = 0.9;
   PrefetchedStep ahead{number, std::move(located), {}};
   Communicator& ranks = *ahead.Located.Ranks;
-  const double needed = ahead.Located.Rank->BytesNeeded();
+  const double needed = ahead.Located.ReadOfRank->BytesNeeded();
   CheckMemoryOfMachines(ranks, needed, shareOfFree);
   RunOnAllRanks(ranks, [&] {
     const MemoryPool& memory = *ahead.Located.Request->Memory;
@@ -299,7 +302,7 @@ PrefetchedStep ReserveAhead(LocatedStep located, std::size_t number)
     if (limit > 0 && static_cast<double>(memory.TotalBytes()) + needed > shareOfLimit * limit) {
       throw Error("the memory limit leaves no space for another step");
     }
-    ahead.Located.Rank->Allocate();
+    ahead.Located.ReadOfRank->Allocate();
     ahead.Files = StatesOfFiles(ahead.Located);
   });
   return ahead;

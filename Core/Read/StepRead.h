@@ -4,7 +4,7 @@
 //   LocateStep()  LocatedStep    the locations of their values
 //   LoadStep()    LoadedStep     the values
 //
-// Merged blocks contain only readable patches: if patches turn out to be broken, PlanAgain() returns to the
+// Merged blocks contain only readable patches: if patches turn out to be broken, Replan() returns to the
 // first stage. Functions are collective (every rank of the communicator calls them) unless they say
 // otherwise. Functions throw Error, the same on all ranks.
 #pragma once
@@ -34,10 +34,10 @@ struct PlannedStep
   std::shared_ptr<const Catalog> SharedData;  ///< the catalog of the step; does not change
   StepOptions Options;
   ShownPatches Patches;
-  std::vector<VariableRequest> AskedFor;  ///< all variables that the user wants
-  std::string KeptGrids;                  ///< see ReadRequest
+  std::vector<VariableRequest> RequestedVariables;  ///< all variables that the user has selected
+  std::string KeptGrids;                            ///< see ReadRequest
   StepPlan Plan;
-  /// This rank's request. Shared with tasks that a stopped read leaves behind.
+  /// This rank's request. Tasks that a stopped read leaves behind share the request.
   std::shared_ptr<LoadRequest> Request;
   double PlanSeconds = 0;
   std::vector<std::string> BrokenTexts;  ///< reasons why patches are left out
@@ -50,14 +50,14 @@ struct PlannedStep
 /// The result of the second stage: the locations of the values of this rank's blocks.
 struct LocatedStep : PlannedStep
 {
-  std::shared_ptr<RankRead> Rank;
+  std::shared_ptr<RankRead> ReadOfRank;
 };
 
 enum class LoadOutcome
 {
   Complete,
-  Stopped,    ///< the user stopped the read on any rank
-  PlanAgain,  ///< the blocks have patches that cannot be read, or a prefetched step has any fault
+  Stopped,  ///< the user stopped the read on any rank
+  Replan,   ///< the blocks have patches that cannot be read, or a prefetched step has any fault
 };
 
 /// The form of the array that stands for a variable on blocks that lack it, so that all blocks have the same
@@ -73,7 +73,8 @@ struct LoadedStep : LocatedStep
 {
   LoadOutcome Outcome = LoadOutcome::Complete;
   LoadResult Result;
-  /// One per variable of Variables(); nullopt if no blank array is needed, or partial arrays are wanted.
+  /// The blank array of each variable of Variables(); nullopt if no block needs a blank array, or
+  /// StepOptions::Partial is set.
   std::vector<std::optional<BlankArray>> Blanks;
   bool HasUndefined = false;  ///< some values on some rank are undefined
 
@@ -81,16 +82,16 @@ struct LoadedStep : LocatedStep
   const std::vector<VariableRequest>& Variables() const { return this->Request->Variables; }
   /// Returns the array for the positions `block` in StepPlan::LocalBlocks and `variable` in Variables().
   LoadedArray& Array(std::size_t block, std::size_t variable) { return this->Result.At(block, variable); }
-  /// Memory for arrays that are computed from those that were read.
+  /// Memory for arrays that are computed from the arrays that were read.
   MemoryPool& Memory() const { return *this->Request->Memory; }
   /// The report of this rank.
   IoReport& Report() { return this->Result.Report; }
-  /// Completes the report with the time that making the output from the blocks took.
+  /// Completes the report. `seconds`: time that the caller needed to make the output from the blocks.
   void ReportAssembly(double seconds);
   /// Returns a text on the data that are left out and the reasons; empty if no data are left out.
   std::string Warning() const;
   /// Returns the average number of cells of this rank's blocks; 0 if this rank has no blocks.
-  double CellsOfBlock() const;
+  double MeanCellsPerBlock() const;
 };
 
 /// Plans a read: level one of two-level reading. `request`: this rank's request without its Blocks.
@@ -98,7 +99,7 @@ struct LoadedStep : LocatedStep
 PlannedStep PlanStep(Communicator& ranks, std::shared_ptr<OpenedStep> step, const StepOptions& options,
     const LoadRequest& request, const std::string& keptGrids);
 /// Plans the read again with the remaining patches.
-PlannedStep PlanAgain(PlannedStep before);
+PlannedStep Replan(PlannedStep planned);
 
 /// Locates the values of this rank's blocks. Returns nothing if `progress` stops the ranks; see
 /// RunUnlessStopped(). Throws Error if no data can be shown.
@@ -119,12 +120,12 @@ struct PrefetchedStep
 
   /// Returns whether a read that begins now would give the same result on this rank: options and variables
   /// are equal, files have not changed, and the grids of the step are kept. Not collective.
-  bool StillHolds(const StepOptions& options, const std::vector<VariableRequest>& variables,
+  bool IsUpToDate(const StepOptions& options, const std::vector<VariableRequest>& variables,
       const std::string& keptGrids) const;
 };
 
 /// Reserves memory for a prefetch. Any thread may then call RankRead::Start(). Throws Error if memory use
 /// would pass the limit for prefetched values.
-PrefetchedStep ReserveAhead(LocatedStep located, std::size_t number);
+PrefetchedStep ReservePrefetch(LocatedStep located, std::size_t number);
 
 }  // namespace patchio

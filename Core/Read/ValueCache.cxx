@@ -28,10 +28,10 @@ std::uint64_t BytesOf(const KeptValues& values)
   return bytes;
 }
 
-/// Returns the arrays of `old` whose values `now` lacks, or null if there are none.
+/// Returns the arrays of `old` whose values `now` lacks, or null if `now` has all values.
 SharedValues RestOf(const SharedValues& old, const KeptValues& now, Centering centering)
 {
-  const std::vector<bool> held = ArraysIn(now, *old, centering);
+  const std::vector<bool> held = ContainedArrays(now, *old, centering);
   const auto wanted = [&](std::size_t a) {
     return !held[a] && old->Arrays[a].Status != ArrayStatus::NotRead;
   };
@@ -73,7 +73,7 @@ ValueKey KeyOfValues(const Catalog& catalog, const VariableRequest& variable)
 void ValueCache::SetLimit(std::int64_t bytes, int ranksOnMachine)
 {
   const std::lock_guard<std::mutex> lock(this->Lock);
-  this->GivenLimit = bytes;
+  this->UserLimit = bytes;
   this->RanksOnMachine = std::max(ranksOnMachine, 1);
 }
 
@@ -95,13 +95,13 @@ std::vector<std::vector<SharedValues>> ValueCache::Find(const std::vector<ValueK
 
 void ValueCache::DropChanged(const std::vector<ValueKey>& keys, int threads)
 {
-  const auto asked = [&keys](const Entry& entry) {
+  const auto isRequested = [&keys](const Entry& entry) {
     return std::find(keys.begin(), keys.end(), entry.Key) != keys.end();
   };
   std::set<const FileFingerprints*> records;
   std::set<std::string> paths;
   for (const Entry& entry : this->Entries) {
-    if (asked(entry) && records.insert(entry.Values->Files.get()).second) {
+    if (isRequested(entry) && records.insert(entry.Values->Files.get()).second) {
       for (const auto& file : *entry.Values->Files) {
         paths.insert(file.first);
       }
@@ -121,17 +121,17 @@ void ValueCache::DropChanged(const std::vector<ValueKey>& keys, int threads)
   this->Entries.remove_if([&](const Entry& entry) { return changed.count(entry.Values->Files.get()) > 0; });
 }
 
-double ValueCache::Limit(const MemoryPool& pool, double others, double bytes) const
+double ValueCache::Limit(const MemoryPool& pool, double evictable, double bytes) const
 {
-  if (this->GivenLimit >= 0) {
-    return static_cast<double>(this->GivenLimit);
+  if (this->UserLimit >= 0) {
+    return static_cast<double>(this->UserLimit);
   }
   const double free = static_cast<double>(AvailableMemory()) + static_cast<double>(pool.KeptBytes());
-  return std::max(0.0, free + others - bytes) / 4 / this->RanksOnMachine;
+  return std::max(0.0, free + evictable - bytes) / 4 / this->RanksOnMachine;
 }
 
 bool ValueCache::MakeRoom(
-    const MemoryPool& pool, double bytes, const std::vector<std::vector<SharedValues>>& used, bool ahead)
+    const MemoryPool& pool, double bytes, const std::vector<std::vector<SharedValues>>& used, bool prefetch)
 {
   std::set<const KeptValues*> known;
   for (const std::vector<SharedValues>& values : used) {
@@ -140,7 +140,7 @@ bool ValueCache::MakeRoom(
     }
   }
   const auto stays = [&](const Entry& entry) {
-    return known.count(entry.Values.get()) > 0 || (ahead && entry.Shown);
+    return known.count(entry.Values.get()) > 0 || (prefetch && entry.IsDisplayed);
   };
   const std::lock_guard<std::mutex> lock(this->Lock);
   double others = 0;
@@ -148,9 +148,10 @@ bool ValueCache::MakeRoom(
     others += stays(entry) ? 0 : static_cast<double>(entry.Bytes);
   }
   const double limit = this->Limit(pool, others, bytes);
-  const double wanted = bytes + (ahead ? 0.1 * static_cast<double>(pool.Limit()) : 0);
+  const double wanted = bytes + (prefetch ? 0.1 * static_cast<double>(pool.Limit()) : 0);
   const auto fits = [&] {
-    return wanted < 1e18 && CatchError([&] { pool.Check(static_cast<std::uint64_t>(wanted)); }).empty();
+    return wanted < 1e18 &&
+           CatchError([&] { pool.CheckAvailable(static_cast<std::uint64_t>(wanted)); }).empty();
   };
   for (auto it = this->Entries.begin(); it != this->Entries.end() && (others > limit || !fits());) {
     if (stays(*it)) {
@@ -163,15 +164,15 @@ bool ValueCache::MakeRoom(
   return fits();
 }
 
-void ValueCache::BeginShowing()
+void ValueCache::BeginDisplay()
 {
   const std::lock_guard<std::mutex> lock(this->Lock);
   for (Entry& entry : this->Entries) {
-    entry.Shown = false;
+    entry.IsDisplayed = false;
   }
 }
 
-void ValueCache::Keep(const ValueKey& key, KeptValues values)
+void ValueCache::Add(const ValueKey& key, KeptValues values)
 {
   const std::lock_guard<std::mutex> lock(this->Lock);
   for (auto it = this->Entries.begin(); it != this->Entries.end();) {
@@ -237,7 +238,7 @@ std::uint64_t HashOf(const Block& block)
 /// Calls visit(number of the kept array, part of a region) for the values of a patch in the regions `open`
 /// that kept arrays hold. Removes the parts from `open` for which `visit` returns true.
 template <typename Visit>
-void FindParts(const KeptValues& kept, Centering centering, int patch, const Int3& ratio,
+void VisitHeldRegions(const KeptValues& kept, Centering centering, int patch, const Int3& ratio,
     std::vector<Box>& open, Visit visit)
 {
   const BlockLayout& layout = *kept.Layout;
@@ -247,22 +248,22 @@ void FindParts(const KeptValues& kept, Centering centering, int patch, const Int
   if (found == sources.end() || *found != patch || (!kept.Constants.empty() && kept.Constants[source])) {
     return;
   }
-  std::vector<Box> left;
+  std::vector<Box> remaining;
   for (const Placement* p = layout.Begin(source, centering); p != layout.End(source, centering); ++p) {
     if (p->Ratio != Int3{1, 1, 1} || kept.Arrays[p->Block].Status != ArrayStatus::Read) {
       continue;
     }
     const Box there = Refine(p->Region, ratio);
-    left.clear();
+    remaining.clear();
     for (const Box& box : open) {
       const Box part = Intersect(box, there);
       if (part.Empty() || !visit(p->Block, part)) {
-        left.push_back(box);
+        remaining.push_back(box);
       } else {
-        Subtract(box, part, left);
+        Subtract(box, part, remaining);
       }
     }
-    open.swap(left);
+    open.swap(remaining);
   }
 }
 
@@ -317,14 +318,14 @@ Reuse FindReuse(const BlockLayout& layout, Centering centering, bool sameOnly,
       }
       open.assign(1, p->Region);
       for (std::size_t k = 0; k < kept.size() && !open.empty() && !sameOnly; ++k) {
-        FindParts(*kept[k], centering, layout.Sources()[s], p->Ratio, open,
+        VisitHeldRegions(*kept[k], centering, layout.Sources()[s], p->Ratio, open,
             [&](std::uint32_t number, const Box& part) {
               const LoadedArray& from = kept[k]->Arrays[number];
               const LoadedArray*& one = first[p->Block];
               one = one ? one : &from;
               if (one->Type == from.Type) {
                 reuse.Copies.push_back(
-                    {p->Block, &from, kept[k]->Layout->ValuesOf(number, centering), part, p->Ratio});
+                    {p->Block, &from, kept[k]->Layout->ValueBox(number, centering), part, p->Ratio});
               }
               return one->Type == from.Type;
             });
@@ -363,7 +364,7 @@ void CopyValues(const ValueCopy& copy, const Box& values, const LoadedArray& arr
   }
 }
 
-std::vector<bool> ArraysIn(const KeptValues& now, const KeptValues& old, Centering centering)
+std::vector<bool> ContainedArrays(const KeptValues& now, const KeptValues& old, Centering centering)
 {
   std::vector<bool> held(old.Arrays.size(), true);
   if (now.Layout == old.Layout) {
@@ -379,7 +380,7 @@ std::vector<bool> ArraysIn(const KeptValues& now, const KeptValues& old, Centeri
     for (const Placement* p = layout.Begin(s, centering); p != layout.End(s, centering) && !constant; ++p) {
       if (held[p->Block] && old.Arrays[p->Block].Status == ArrayStatus::Read) {
         open.assign(1, p->Region);
-        FindParts(now, centering, layout.Sources()[s], p->Ratio, open,
+        VisitHeldRegions(now, centering, layout.Sources()[s], p->Ratio, open,
             [](std::uint32_t, const Box&) { return true; });
         held[p->Block] = open.empty();
       }
@@ -399,25 +400,25 @@ bool NeedsNodes(const Catalog& catalog, const std::vector<VariableRequest>& vari
 
 }  // namespace
 
-ReusedArrays::ReusedArrays(const Catalog& catalog, const WantedArrays& wanted,
+ReusedArrays::ReusedArrays(const Catalog& catalog, const RequestedArrays& requested,
     std::shared_ptr<ValueCache> cache, int threads, bool reuse)
-    : Data(catalog), Wanted(wanted), Cache(std::move(cache)), Reused(wanted.Variables.size())
+    : Data(catalog), Requested(requested), Cache(std::move(cache)), Reused(requested.Variables.size())
 {
-  const bool nodes = NeedsNodes(catalog, wanted.Variables);
+  const bool nodes = NeedsNodes(catalog, requested.Variables);
   if (this->Cache) {
-    this->SharedLayout = this->Cache->FindLayout(wanted.Blocks, nodes);
+    this->SharedLayout = this->Cache->FindLayout(requested.Blocks, nodes);
   }
   if (!this->SharedLayout) {
-    this->SharedLayout = std::make_shared<const BlockLayout>(catalog, wanted.Blocks, nodes);
+    this->SharedLayout = std::make_shared<const BlockLayout>(catalog, requested.Blocks, nodes);
   }
   if (this->Cache && reuse) {
-    this->Find(threads);
+    this->FindValues(threads);
   }
 }
 
-void ReusedArrays::Find(int threads)
+void ReusedArrays::FindValues(int threads)
 {
-  const std::vector<VariableRequest>& variables = this->Wanted.Variables;
+  const std::vector<VariableRequest>& variables = this->Requested.Variables;
   std::vector<ValueKey> keys;
   for (const VariableRequest& variable : variables) {
     keys.push_back(KeyOfValues(this->Data, variable));
@@ -446,7 +447,7 @@ void ReusedArrays::ListCopies(std::size_t variable)
   }
 }
 
-std::shared_ptr<const FileFingerprints> ReusedArrays::JoinFiles(const FileFingerprints& seen) const
+std::shared_ptr<const FileFingerprints> ReusedArrays::JoinFiles(const FileFingerprints& fingerprints) const
 {
   std::set<const FileFingerprints*> joined;
   auto files = std::make_shared<FileFingerprints>();
@@ -457,11 +458,11 @@ std::shared_ptr<const FileFingerprints> ReusedArrays::JoinFiles(const FileFinger
       }
     }
   }
-  files->insert(seen.begin(), seen.end());
+  files->insert(fingerprints.begin(), fingerprints.end());
   return files;
 }
 
-void ReusedArrays::Count(IoReport& report) const
+void ReusedArrays::AddToReport(IoReport& report) const
 {
   const auto count = [&report](std::int64_t tuples, const LoadedArray& array) {
     report.CachedArrays += 1;
@@ -478,27 +479,27 @@ void ReusedArrays::Count(IoReport& report) const
     const std::vector<ValueCopy>& copies = this->Reused[copied.Variable].Copies;
     std::int64_t tuples = 0;
     for (std::size_t i = copied.First; i < copied.End; ++i) {
-      tuples += copies[i].Region.Cells();
+      tuples += copies[i].Region.CellCount();
     }
     count(tuples, *copies[copied.First].From);
   }
 }
 
-void ReusedArrays::Keep(const std::vector<LoadedArray>& arrays, const FileFingerprints& seen,
+void ReusedArrays::AddToCache(const std::vector<LoadedArray>& arrays, const FileFingerprints& fingerprints,
     std::vector<std::vector<bool>> constants) const
 {
-  const std::size_t variables = this->Wanted.Variables.size();
-  const std::shared_ptr<const FileFingerprints> files = this->JoinFiles(seen);
-  this->Cache->BeginShowing();
+  const std::size_t variables = this->Requested.Variables.size();
+  const std::shared_ptr<const FileFingerprints> files = this->JoinFiles(fingerprints);
+  this->Cache->BeginDisplay();
   for (std::size_t v = 0; v < variables; ++v) {
     this->AddKeptConstants(v, constants[v]);
     KeptValues values{this->SharedLayout, {}, std::move(constants[v]), files};
-    for (std::size_t b = 0; b < this->Wanted.Blocks.size(); ++b) {
+    for (std::size_t b = 0; b < this->Requested.Blocks.size(); ++b) {
       const LoadedArray& array = arrays[b * variables + v];
       const bool sound = array.Status == ArrayStatus::Read || array.Status == ArrayStatus::Absent;
       values.Arrays.push_back(sound ? ShareArray(array) : LoadedArray());
     }
-    this->Cache->Keep(KeyOfValues(this->Data, this->Wanted.Variables[v]), std::move(values));
+    this->Cache->Add(KeyOfValues(this->Data, this->Requested.Variables[v]), std::move(values));
   }
 }
 

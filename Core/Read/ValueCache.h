@@ -38,9 +38,9 @@ ValueKey KeyOfValues(const Catalog& catalog, const VariableRequest& variable);
 struct KeptValues
 {
   std::shared_ptr<const BlockLayout> Layout;
-  std::vector<LoadedArray> Arrays;  ///< one per block; Read, Absent, or NotRead if there is none
-  /// Per source of the layout: true if its values are a constant that is not in a file. Such a constant took
-  /// the type of the array. Empty: there are no such sources.
+  std::vector<LoadedArray> Arrays;  ///< one per block; NotRead if the cache has no array of the block
+  /// Per source of the layout: true if its values are a constant that is not in a file. The constant has the
+  /// type of the array. Empty: false for all sources.
   std::vector<bool> Constants;
   std::shared_ptr<const FileFingerprints> Files;  ///< fingerprints of the files of the values
 };
@@ -61,22 +61,23 @@ public:
   /// `threads` files at once.
   std::vector<std::vector<SharedValues>> Find(const std::vector<ValueKey>& keys, int threads);
 
-  /// Makes room for `bytes` more bytes from `pool`: drops values until the remaining ones are within the
-  /// limit and there is enough memory. Keeps the values in `used`. If `ahead` is true, for a prefetch, also
-  /// keeps the displayed values, and requires a tenth of the pool's limit in addition. Returns false if there
-  /// is still not enough memory.
+  /// Makes room for `bytes` more bytes from `pool`: drops values until the remaining values are within the
+  /// limit and there is enough memory. Keeps the values in `used`. If `prefetch` is true, also keeps the
+  /// displayed values, and requires a tenth of the pool's limit in addition. Returns false if there is still
+  /// not enough memory.
   bool MakeRoom(const MemoryPool& pool, double bytes, const std::vector<std::vector<SharedValues>>& used,
-      bool ahead = false);
+      bool prefetch = false);
 
-  /// Begins a new display: values kept from now on are the displayed ones.
-  void BeginShowing();
+  /// Begins a new display: values that are added from now on are the displayed values.
+  void BeginDisplay();
   /// Adds values that were just read. Drops the parts of older values that the new arrays contain.
-  void Keep(const ValueKey& key, KeptValues values);
+  void Add(const ValueKey& key, KeptValues values);
 
-  /// Returns the layout of kept arrays that has these blocks, or null if there is none.
+  /// Returns a layout of kept arrays that has the blocks `blocks` and, if `nodes` is true, nodes; null if no
+  /// layout does.
   std::shared_ptr<const BlockLayout> FindLayout(const std::vector<Block>& blocks, bool nodes) const;
 
-  /// The memory that kept values hold, including those on display.
+  /// Returns the bytes of memory of the kept values, including displayed values.
   std::uint64_t Bytes() const;
   void Clear();
 
@@ -86,19 +87,19 @@ private:
     ValueKey Key;
     SharedValues Values;
     std::uint64_t Bytes = 0;  ///< bytes of the segments in which the arrays lie
-    bool Shown = false;
+    bool IsDisplayed = false;
   };
 
   void DropChanged(const std::vector<ValueKey>& keys, int threads);
-  double Limit(const MemoryPool& pool, double others, double bytes) const;
+  double Limit(const MemoryPool& pool, double evictable, double bytes) const;
 
   mutable std::mutex Lock;
   std::list<Entry> Entries;  ///< least recently used first
-  std::int64_t GivenLimit = -1;
+  std::int64_t UserLimit = -1;
   int RanksOnMachine = 1;
 };
 
-/// Values of an existing array that are also values of a new one.
+/// Values of an existing array that are also values of a new array.
 struct ValueCopy
 {
   std::uint32_t Block = 0;  ///< block of the new array
@@ -111,7 +112,7 @@ struct ValueCopy
 /// The reused values of one variable.
 struct Reuse
 {
-  std::vector<const LoadedArray*> Same;  ///< per block: the existing array; null: there is none
+  std::vector<const LoadedArray*> Same;  ///< per block: the existing array; null: no array
   std::vector<ValueCopy> Copies;         ///< parts of the arrays of the other blocks, in the order of blocks
   std::vector<std::size_t> First;        ///< first placement of each source in Rest, and the end
   std::vector<Placement> Rest;           ///< placements of values that must be read
@@ -139,9 +140,10 @@ Reuse FindReuse(const BlockLayout& layout, Centering centering, bool sameOnly,
 void CopyValues(const ValueCopy& copy, const Box& values, const LoadedArray& array);
 
 /// Returns, per array of `old`, whether `now` contains all its values that are from files.
-std::vector<bool> ArraysIn(const KeptValues& now, const KeptValues& old, Centering centering);
+std::vector<bool> ContainedArrays(const KeptValues& now, const KeptValues& old, Centering centering);
 
-/// The values that one rank's read takes from the cache. Without a cache, reuses and keeps nothing.
+/// The values that one rank's read takes from the cache. Without a cache, this object reuses no values and
+/// keeps none for later reads.
 class ReusedArrays
 {
 public:
@@ -153,39 +155,39 @@ public:
   };
 
   /// Finds values in `cache` if `reuse` is true; `threads` threads examine the files of these values. Keeps
-  /// references to `catalog` and `wanted`. `cache` may be null.
-  ReusedArrays(const Catalog& catalog, const WantedArrays& wanted, std::shared_ptr<ValueCache> cache,
+  /// references to `catalog` and `requested`. `cache` may be null.
+  ReusedArrays(const Catalog& catalog, const RequestedArrays& requested, std::shared_ptr<ValueCache> cache,
       int threads, bool reuse);
 
   const std::shared_ptr<const BlockLayout>& Layout() const { return this->SharedLayout; }
   /// Reused values, one entry per variable; an entry is empty if the cache has no values of the variable.
-  const std::vector<Reuse>& OfVariables() const { return this->Reused; }
+  const std::vector<Reuse>& ReusePerVariable() const { return this->Reused; }
   /// Arrays that get some of their values from other arrays.
   const std::vector<CopiedArray>& Copied() const { return this->CopiedArrays; }
-  /// Cached values that this read uses, per variable.
-  const std::vector<std::vector<SharedValues>>& Used() const { return this->Kept; }
-  /// Returns `seen` together with the fingerprints of the files of reused values, taken when these values
-  /// were read.
-  std::shared_ptr<const FileFingerprints> JoinFiles(const FileFingerprints& seen) const;
+  /// Cached values that this read uses, one list per variable.
+  const std::vector<std::vector<SharedValues>>& UsedValues() const { return this->Kept; }
+  /// Returns `fingerprints` together with the fingerprints of the files of reused values, taken when these
+  /// values were read.
+  std::shared_ptr<const FileFingerprints> JoinFiles(const FileFingerprints& fingerprints) const;
   /// Adds the bytes and the number of the arrays that the cache has in whole or in part to the report.
-  void Count(IoReport& report) const;
+  void AddToReport(IoReport& report) const;
 
-  /// Puts the arrays of a read into the cache. `arrays`: block by block, variable by variable. `seen`:
+  /// Adds the arrays of a read to the cache. `arrays`: block by block, variable by variable. `fingerprints`:
   /// fingerprints of the files that were read. `constants`: per variable and source, whether the values that
   /// were read are a constant instead of values in a file; an empty entry: false for all sources.
-  void Keep(const std::vector<LoadedArray>& arrays, const FileFingerprints& seen,
+  void AddToCache(const std::vector<LoadedArray>& arrays, const FileFingerprints& fingerprints,
       std::vector<std::vector<bool>> constants) const;
 
 private:
-  void Find(int threads);
+  void FindValues(int threads);
   void ListCopies(std::size_t variable);
   void AddKeptConstants(std::size_t variable, std::vector<bool>& constants) const;
 
   const Catalog& Data;
-  const WantedArrays& Wanted;
+  const RequestedArrays& Requested;
   const std::shared_ptr<ValueCache> Cache;
   std::shared_ptr<const BlockLayout> SharedLayout;
-  std::vector<std::vector<SharedValues>> Kept;  ///< per variable; empty: there is no cache
+  std::vector<std::vector<SharedValues>> Kept;  ///< per variable; empty without a cache
   std::vector<Reuse> Reused;
   std::vector<CopiedArray> CopiedArrays;
 };

@@ -14,10 +14,10 @@ std::int64_t Nanoseconds(const timespec& time)
   return std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-std::optional<FileState> StateOf(const std::string& path, bool anything)
+std::optional<FileState> StateOf(const std::string& path, bool acceptsAnyType)
 {
   struct stat status = {};
-  if (::stat(path.c_str(), &status) != 0 || !(anything || S_ISREG(status.st_mode))) {
+  if (::stat(path.c_str(), &status) != 0 || !(acceptsAnyType || S_ISREG(status.st_mode))) {
     return std::nullopt;
   }
   FileState state;
@@ -42,12 +42,12 @@ std::optional<FileState> StateOfAny(const std::string& path)
 
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads)
 {
-  // A smaller task would end before another thread has started.
-  constexpr std::size_t inTask = 64;
+  // A task with fewer paths would end before another thread has started.
+  constexpr std::size_t taskPaths = 64;
   std::vector<std::optional<FileState>> states(paths.size());
-  RunTasks((paths.size() + inTask - 1) / inTask, threads, [&](std::size_t task) {
-    const std::size_t end = std::min(paths.size(), (task + 1) * inTask);
-    for (std::size_t i = task * inTask; i < end; ++i) {
+  RunTasks((paths.size() + taskPaths - 1) / taskPaths, threads, [&](std::size_t task) {
+    const std::size_t end = std::min(paths.size(), (task + 1) * taskPaths);
+    for (std::size_t i = task * taskPaths; i < end; ++i) {
       states[i] = StateOf(paths[i]);
     }
   });

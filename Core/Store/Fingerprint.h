@@ -1,4 +1,4 @@
-// Fingerprints of files: size, time and inode number, which show whether a file has changed.
+// Fingerprints of files: the size, time and inode number, which show whether a file has changed.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace patchio {
 /// program writes or replaces the file, unless the program restores the attributes on purpose.
 struct Fingerprint
 {
-  std::uint64_t Size = 0;
-  std::int64_t Modified = 0;  ///< nanoseconds since 1970
+  std::uint64_t Size = 0;     ///< in bytes
+  std::int64_t Modified = 0;  ///< time of the last change of the contents, nanoseconds since 1970
   std::uint64_t Inode = 0;
   bool operator==(const Fingerprint& other) const
   {
@@ -22,7 +22,7 @@ struct Fingerprint
   bool operator!=(const Fingerprint& other) const { return !(*this == other); }
 };
 
-/// The state of a file at one moment.
+/// The fingerprint of a file, and the time of the last change, both at the same moment.
 struct FileState
 {
   Fingerprint Print;
@@ -31,14 +31,14 @@ struct FileState
   std::int64_t Changed = 0;
 };
 
-/// Returns the state of a plain file, or nothing if `path` does not exist or is not a plain file.
+/// Returns the state of the regular file at `path`, or nothing if there is no regular file at `path`.
 std::optional<FileState> StateOf(const std::string& path);
-/// Returns the state of a file of any kind. The time of a folder changes when an entry is added, removed or
-/// renamed.
+/// Returns the state of the file or folder at `path`, or nothing if `path` does not exist. The time of a
+/// folder changes when a program adds, removes or renames an entry.
 std::optional<FileState> StateOfAny(const std::string& path);
 
-/// Returns the state of each path, in order, as StateOf() does. Queries `threads` files at a time, because
-/// each query takes a while on a parallel file system.
+/// Returns the state of each of `paths`, in order, like StateOf(). Queries the files with `threads` threads,
+/// because queries are slow on a parallel file system.
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads);
 
 /// Returns the current time, in nanoseconds since 1970.

@@ -23,10 +23,15 @@ namespace patchio {
 namespace {
 
 constexpr const char* Suffix = ".patchio";
-constexpr double StrayAge = 86400;  ///< seconds after which a temporary file is a stray; writers are faster
-constexpr double StillAge = 60;     ///< seconds without a change after which a temporary file is abandoned
+/// Age in seconds from which a temporary file is removed before a replacement. No program writes an index
+/// file for so long.
+constexpr double StrayAge = 86400;
+/// Age in seconds from which a temporary file is removed together with the index file, at the request of the
+/// user.
+constexpr double IdleAge = 60;
 
-/// Returns PatchIO's folder in the user's cache, or an empty text if the user has no cache.
+/// Returns the path of PatchIO's folder in the user's cache directory, or an empty text if the user has no
+/// cache directory.
 std::string CacheDirectory()
 {
   const std::string cache = FromEnvironment("XDG_CACHE_HOME");
@@ -37,8 +42,9 @@ std::string CacheDirectory()
   return home.empty() ? "" : home + "/.cache/patchio";
 }
 
-/// Returns a file name with a checksum of the path, which distinguishes files of the same name, and with the
-/// name of the described file, for the user.
+/// Returns the name of the index file of `path` in a folder for index files of several folders. The name
+/// contains a checksum of the absolute path, so that files with the same name have different index files, and
+/// the name of the described file for the user.
 std::string NameInDirectory(const std::string& path)
 {
   const std::string absolute = AbsolutePath(path);
@@ -46,13 +52,14 @@ std::string NameInDirectory(const std::string& path)
       fs::path(absolute).filename().string(), Suffix);
 }
 
-/// Returns references to the members that ranks send to each other.
+/// Returns references to the members of an IndexFilePath, in the order in which rank 0 sends the members.
 template <typename Record>
 auto MembersOf(Record& indexFile)
 {
-  return std::tie(indexFile.Path, indexFile.NextToData, indexFile.OldName);
+  return std::tie(indexFile.Path, indexFile.NextToData, indexFile.HasOldName);
 }
 
+/// Returns the path of the index file of `path` in the same folder.
 std::string NameNextToData(const std::string& path)
 {
   fs::path file(path);
@@ -60,7 +67,16 @@ std::string NameNextToData(const std::string& path)
   return (file.parent_path() / ("." + file.filename().string() + Suffix)).string();
 }
 
-/// Returns the former name of an index file whose name is from NameNextToData().
+/// Makes an error about a failed action: "PATH: cannot ACTION: Permission denied. ADVICE." `errorNumber`: a
+/// value of `errno`.
+Error ActionError(const std::string& path, const char* action, int errorNumber)
+{
+  const std::string advice = SystemAdvice(errorNumber);
+  return Error(fmt::format("{}: cannot {}: {}. {}.", path, action, SystemMessage(errorNumber),
+      advice.empty() ? "Check what is at this path, and the permissions of its folder" : advice));
+}
+
+/// Returns the path with the old name. `indexFile`: path from NameNextToData().
 std::string OldNameOf(const std::string& indexFile)
 {
   const fs::path file(indexFile);
@@ -78,7 +94,7 @@ std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path)
 {
   std::vector<IndexFilePath> paths = AllIndexFilePathsFor(path);
   if (!paths.front().NextToData) {
-    paths.resize(1);  // the user's choice is the only path
+    paths.resize(1);  // the folder that the user has chosen
   }
   return paths;
 }
@@ -86,8 +102,8 @@ std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path)
 std::vector<IndexFilePath> WritableIndexFilePathsFor(const std::string& path)
 {
   std::vector<IndexFilePath> paths = IndexFilePathsFor(path);
-  paths.erase(
-      std::remove_if(paths.begin(), paths.end(), [](const IndexFilePath& one) { return one.OldName; }),
+  paths.erase(std::remove_if(paths.begin(), paths.end(),
+                  [](const IndexFilePath& candidate) { return candidate.HasOldName; }),
       paths.end());
   return paths;
 }
@@ -114,12 +130,12 @@ std::vector<std::string> RemoveIndexFiles(const std::string& path)
   for (const IndexFilePath& indexFile : AllIndexFilePathsFor(path)) {
     const fs::path file(indexFile.Path);
     const std::string begin = file.filename().string() + ".";
-    RemoveStaleFiles(file.parent_path().string(), begin, ".tmp", StillAge);
+    RemoveStaleFiles(file.parent_path().string(), begin, ".tmp", IdleAge);
     std::error_code fault;
     if (fs::remove(file, fault)) {
       removed.push_back(indexFile.Path);
     } else if (fault) {
-      throw SystemError(indexFile.Path, "a file that can be removed", fault.value());
+      throw ActionError(indexFile.Path, "remove the index file", fault.value());
     }
   }
   return removed;
@@ -127,14 +143,14 @@ std::vector<std::string> RemoveIndexFiles(const std::string& path)
 
 std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std::string& path)
 {
-  const std::vector<std::byte> message = BytesOfRankZero(comm, [&path] {
+  const std::vector<std::byte> message = ProduceOnRankZero(comm, [&path] {
     const std::vector<IndexFilePath> paths = IndexFilePathsFor(path);
     ByteWriter out;
-    out.Put<std::uint64_t>(paths.size());
+    out.Append<std::uint64_t>(paths.size());
     for (const IndexFilePath& indexFile : paths) {
-      out.Put(MembersOf(indexFile));
+      out.Append(MembersOf(indexFile));
     }
-    return out.Take();
+    return out.Release();
   });
   std::vector<IndexFilePath> paths;
   RunOnAllRanks(comm, [&] {
@@ -147,14 +163,14 @@ std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std
   return paths;
 }
 
-std::string PrepareToReplace(const IndexFilePath& indexFile)
+std::string PrepareReplacement(const IndexFilePath& indexFile)
 {
   const fs::path folder = fs::path(indexFile.Path).parent_path();
   if (!indexFile.NextToData) {
     std::error_code fault;
     fs::create_directories(folder, fault);
     if (fault) {
-      throw SystemError(folder.string(), "a folder that can be created", fault.value());
+      throw ActionError(folder.string(), "create the folder for index files", fault.value());
     }
   }
   for (const std::string& path :
@@ -164,37 +180,40 @@ std::string PrepareToReplace(const IndexFilePath& indexFile)
   return TemporaryName(indexFile.Path);
 }
 
-std::string NameIndexFile(std::string message, const std::string& temporary, const IndexFilePath& indexFile)
+std::string WithIndexFileName(
+    std::string message, const std::string& temporary, const IndexFilePath& indexFile)
 {
   const std::size_t at = message.find(temporary);
   return at == std::string::npos ? message : message.replace(at, temporary.size(), indexFile.Path);
 }
 
-void Replace(const std::string& temporary, const IndexFilePath& indexFile)
+void ReplaceIndexFile(const std::string& temporary, const IndexFilePath& indexFile)
 {
   if (std::rename(temporary.c_str(), indexFile.Path.c_str()) != 0) {
     const int fault = errno;
     std::remove(temporary.c_str());
-    throw SystemError(indexFile.Path, "a file that can be replaced", fault);
+    throw ActionError(indexFile.Path, "replace the index file", fault);
   }
   if (indexFile.NextToData) {
-    unlink(OldNameOf(indexFile.Path).c_str());  // usually absent; if it stays, the new one is found first
+    // Usually, there is no index file with the old name. If the removal fails, readers find the new name
+    // first.
+    unlink(OldNameOf(indexFile.Path).c_str());
   }
 }
 
 void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write)
 {
-  const std::string temporary = PrepareToReplace(indexFile);
+  const std::string temporary = PrepareReplacement(indexFile);
   try {
     write(temporary);
   } catch (const Error& error) {
     std::remove(temporary.c_str());
-    throw Error(NameIndexFile(error.what(), temporary, indexFile));
+    throw Error(WithIndexFileName(error.what(), temporary, indexFile));
   } catch (...) {
     std::remove(temporary.c_str());
     throw;
   }
-  Replace(temporary, indexFile);
+  ReplaceIndexFile(temporary, indexFile);
 }
 
 }  // namespace patchio

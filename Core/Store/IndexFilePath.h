@@ -1,4 +1,5 @@
-// Paths of index files: next to the data, or in a folder of the user.
+// The paths of index files, next to the data or in a folder of the user, and the replacement and removal of
+// index files.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -9,55 +10,60 @@
 
 namespace patchio {
 
-/// A path at which a file may have its index file.
+/// A path at which the index file of a file may be.
 struct IndexFilePath
 {
   std::string Path;
-  /// True: the index file lies in the folder of the described file, so that both can be moved together.
+  /// True: the index file lies in the folder of the described file, so that both files can be moved together.
   /// False: the index file contains the absolute path of the described file.
   bool NextToData = false;
-  /// True: the index file lies in the folder of the described file and has the former name, without the
-  /// leading dot. PatchIO reads such an index file but never writes it, and removes it as soon as one with
-  /// the new name exists.
-  bool OldName = false;
+  /// True: the index file lies in the folder of the described file and has the old name, without the leading
+  /// dot. PatchIO reads an index file with the old name, never writes it, and removes it as soon as an index
+  /// file with the new name exists.
+  bool HasOldName = false;
 };
 
-/// Returns the paths in the order in which they are tried: ".<name>.patchio" next to the file (hidden in file
-/// dialogs), the former name "<name>.patchio", and a file in the user's cache directory,
-/// ${XDG_CACHE_HOME:-~/.cache}/patchio. If the environment variable PATCHIO_METADATA_DIR is set, the only
-/// path is in that directory, whose name may be relative to the working directory.
+/// Returns the paths at which PatchIO looks for an index file of `path`, in this order: ".<name>.patchio"
+/// next to the file (hidden in file dialogs), the old name "<name>.patchio", and a file in the user's cache
+/// directory (${XDG_CACHE_HOME:-~/.cache}/patchio). If the environment variable PATCHIO_METADATA_DIR is set
+/// to a directory, absolute or relative to the working directory, returns only a path in this directory.
 std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path);
-/// Returns the paths of IndexFilePathsFor() that may be written.
+/// Returns the paths of IndexFilePathsFor() at which PatchIO writes index files: all paths except the old
+/// name.
 std::vector<IndexFilePath> WritableIndexFilePathsFor(const std::string& path);
-/// Returns all paths at which an index file may have been written: in $PATCHIO_METADATA_DIR if this variable
-/// is set, both names next to the file, and in the user's cache directory.
+/// Returns all paths at which PatchIO may have written an index file of `path`: in $PATCHIO_METADATA_DIR if
+/// this variable is set, with both names next to the file, and in the user's cache directory.
 std::vector<IndexFilePath> AllIndexFilePathsFor(const std::string& path);
 
-/// Removes all index files of `path`, and temporary files that killed writers have left. Returns the removed
-/// files. Throws Error for a file that cannot be removed.
+/// Removes all index files of `path`, and temporary files that interrupted programs have left. Returns the
+/// paths of the removed index files. Throws Error if an index file cannot be removed.
 std::vector<std::string> RemoveIndexFiles(const std::string& path);
 
-/// Calls IndexFilePathsFor() on rank 0 and broadcasts the result. Collective: every rank of the communicator
-/// calls it. Throws Error, the same on all ranks, when `path` is relative to a folder that no longer exists.
+/// Returns the result of IndexFilePathsFor() on rank 0, on all ranks. Throws Error, the same on all ranks, if
+/// `path` is relative to a folder that no longer exists. Collective: every rank of the communicator calls it.
 std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std::string& path);
 
-/// Returns the absolute, normalized path. An index file in another folder than the described file records
-/// this path.
+/// Returns `path` as an absolute, normalized path, as index files contain it.
 std::string AbsolutePath(const std::string& path);
 
-/// Replaces an index file atomically. Makes the folder first unless it is the data's folder. `write` gets the
-/// name of a temporary file that does not exist yet and that no other program uses, and makes that file. Then
-/// renames the temporary file to the name of the index file, and removes an index file with the former name
-/// from the same folder. Removes the temporary file if `write` throws. Throws Error.
+/// Replaces an index file atomically. Creates the folder of the index file unless the index file is next to
+/// the data. Calls `write` with the path of a temporary file, which does not exist yet and which no other
+/// program uses; `write` creates this file. Then renames the temporary file to the index file, and removes an
+/// index file with the old name from the same folder. Removes the temporary file if `write` throws. Throws
+/// Error if the index file cannot be replaced.
 void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write);
 
-/// The two parts of SaveIndexFile(), for ranks that write together. Only one of the ranks calls them.
-/// PrepareToReplace() returns the name of the temporary file.
-std::string PrepareToReplace(const IndexFilePath& indexFile);
-void Replace(const std::string& temporary, const IndexFilePath& indexFile);
+/// Performs the first step of SaveIndexFile(), for ranks that write together: creates the folder and removes
+/// abandoned temporary files. Returns the path of the temporary file. Only one rank calls this function.
+/// Throws Error.
+std::string PrepareReplacement(const IndexFilePath& indexFile);
+/// Performs the last step of SaveIndexFile(): renames the file `temporary`. Only one rank calls this
+/// function. Throws Error.
+void ReplaceIndexFile(const std::string& temporary, const IndexFilePath& indexFile);
 
-/// Returns `message` with the name of the index file in place of the name of the temporary file, which the
-/// user will not find any more.
-std::string NameIndexFile(std::string message, const std::string& temporary, const IndexFilePath& indexFile);
+/// Returns `message` with the path of the index file instead of the path of the temporary file, which the
+/// user cannot find.
+std::string WithIndexFileName(
+    std::string message, const std::string& temporary, const IndexFilePath& indexFile);
 
 }  // namespace patchio

@@ -10,12 +10,13 @@ namespace patchio {
 
 constexpr std::uint32_t NoFile = std::numeric_limits<std::uint32_t>::max();
 
-/// A table of runs: consecutive rows whose values lie in the same file.
+/// A table of the files of rows. A run consists of consecutive rows whose values lie in the same file.
 struct IndexShardBuilder::Runs
 {
   std::vector<std::uint32_t> Begins;  ///< first row of each run
   std::vector<std::uint32_t> Files;
 
+  /// Makes the table. `fileOfRow`: number of the file of each row.
   explicit Runs(const std::vector<std::uint32_t>& fileOfRow)
   {
     for (std::size_t row = 0; row < fileOfRow.size(); ++row) {
@@ -94,14 +95,15 @@ void IndexShardBuilder::Add(std::uint64_t first, const LocationTable& table)
     this->Numbers.push_back(this->FileNumber(name));
   }
   for (std::size_t i = 0; i < table.Locations.size(); ++i) {
-    this->AddOne(first + i / variables, static_cast<int>(i % variables), table, table.Locations[i]);
+    this->AddLocation(first + i / variables, static_cast<int>(i % variables), table, table.Locations[i]);
   }
 }
 
+/// Returns the position of `name` in FileNames, to which new names are appended.
 std::uint32_t IndexShardBuilder::FileNumber(const std::string& name)
 {
   const auto number = static_cast<std::uint32_t>(this->FileNames.size());
-  const auto [known, isNew] = this->Known.emplace(name, number);
+  const auto [known, isNew] = this->FilePositions.emplace(name, number);
   if (!isNew) {
     return known->second;
   }
@@ -109,7 +111,8 @@ std::uint32_t IndexShardBuilder::FileNumber(const std::string& name)
   return number;
 }
 
-void IndexShardBuilder::AddOne(
+/// Adds a location unless the catalog implies the location.
+void IndexShardBuilder::AddLocation(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
   const Presence presence = this->Data.PresenceOf(variable, this->Patches[row]);
@@ -124,6 +127,8 @@ void IndexShardBuilder::AddOne(
   }
 }
 
+/// Adds a location that consists of ordinary byte ranges to the column of the variable. Returns false for any
+/// other location.
 bool IndexShardBuilder::AddRegular(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
@@ -159,12 +164,13 @@ bool IndexShardBuilder::AddRegular(
   return true;
 }
 
+/// Adds a location that is not ordinary, with a key.
 void IndexShardBuilder::AddIrregular(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
   this->IrregularKeys.push_back(row * this->Columns.size() + variable);
-  if (this->SameByteRangesAsBefore(table, location)) {
-    // All materials of a patch share their lists.
+  if (this->RepeatsByteRanges(table, location)) {
+    // All materials of a patch have the same lists.
     Location copy = location;
     copy.First = this->Irregular.Locations.back().First;
     this->Irregular.Locations.push_back(copy);
@@ -173,7 +179,8 @@ void IndexShardBuilder::AddIrregular(
   }
 }
 
-bool IndexShardBuilder::SameByteRangesAsBefore(const LocationTable& table, const Location& location) const
+/// Returns whether a location has the same byte ranges as the irregular location that was added last.
+bool IndexShardBuilder::RepeatsByteRanges(const LocationTable& table, const Location& location) const
 {
   if (location.Kind != Encoding::SparseMaterials || this->Irregular.Locations.empty()) {
     return false;
@@ -191,8 +198,8 @@ bool IndexShardBuilder::SameByteRangesAsBefore(const LocationTable& table, const
       });
 }
 
-/// Returns, per row, the file of its first ordinary entry. A row without such an entry gets the file of a
-/// neighbour.
+/// Returns the file of each row: the file of the first ordinary byte range of the row. A row without ordinary
+/// byte ranges gets the file of the preceding row.
 std::vector<std::uint32_t> IndexShardBuilder::FilesOfRows() const
 {
   std::vector<std::uint32_t> files(this->Patches.size(), NoFile);
@@ -208,11 +215,12 @@ std::vector<std::uint32_t> IndexShardBuilder::FilesOfRows() const
   return files;
 }
 
-/// Returns the heads of all columns. Adds the run tables that the heads refer to, each once, to `tables`.
-std::vector<ColumnHead> IndexShardBuilder::MakeHeads(
+/// Returns the heads of all columns. Appends the run tables of the columns to `tables`; equal tables are
+/// appended once.
+std::vector<ColumnHead> IndexShardBuilder::MakeColumnHeads(
     const std::vector<std::uint32_t>& numbers, std::vector<Runs>& tables) const
 {
-  const std::vector<std::uint32_t> ofRows = this->FilesOfRows();
+  const std::vector<std::uint32_t> filesOfRows = this->FilesOfRows();
   std::vector<ColumnHead> heads;
   for (std::size_t v = 0; v < this->Columns.size(); ++v) {
     const Column& column = this->Columns[v];
@@ -222,8 +230,9 @@ std::vector<ColumnHead> IndexShardBuilder::MakeHeads(
     head.BigEndian = column.BigEndian;
     head.Components = static_cast<std::uint32_t>(this->Data.Variables[v].StoredArrays());
     if (column.Present) {
-      // A row without a value may name any file; the file of the row keeps the tables of all columns equal.
-      std::vector<std::uint32_t> files = ofRows;
+      // A row without a value may name any file. With the file of the row, the tables of all columns are
+      // equal.
+      std::vector<std::uint32_t> files = filesOfRows;
       for (std::size_t row = 0; row < files.size(); ++row) {
         files[row] = numbers[column.Files[row] == NoFile ? files[row] : column.Files[row]];
       }
@@ -241,7 +250,7 @@ std::vector<ColumnHead> IndexShardBuilder::MakeHeads(
 std::vector<std::byte> IndexShardBuilder::Finish(const std::vector<std::uint32_t>& numbers) const
 {
   std::vector<Runs> tables;
-  const std::vector<ColumnHead> heads = this->MakeHeads(numbers, tables);
+  const std::vector<ColumnHead> heads = this->MakeColumnHeads(numbers, tables);
   std::size_t offsets = 0;
   for (const Column& column : this->Columns) {
     offsets += column.Offsets.size();
@@ -249,19 +258,19 @@ std::vector<std::byte> IndexShardBuilder::Finish(const std::vector<std::uint32_t
   ShardWriter out;
   out.Reserve(offsets * sizeof(std::uint64_t) + heads.size() * sizeof(ColumnHead) + 4096);
   const ShardHead head{this->FirstRow, this->Patches.size(), this->Columns.size(), tables.size()};
-  out.Put(&head, 1);
-  out.Put(heads.data(), heads.size());
+  out.Append(&head, 1);
+  out.Append(heads.data(), heads.size());
   for (const Runs& runs : tables) {
     const std::uint64_t count = runs.Begins.size();
-    out.Put(&count, 1);
-    out.Put(runs.Begins.data(), count);
-    out.Put(runs.Files.data(), count);
+    out.Append(&count, 1);
+    out.Append(runs.Begins.data(), count);
+    out.Append(runs.Files.data(), count);
   }
   for (const Column& column : this->Columns) {
-    out.Put(column.Offsets.data(), column.Offsets.size());
+    out.Append(column.Offsets.data(), column.Offsets.size());
   }
-  PutIrregularLocations(out, this->IrregularKeys, this->Irregular, numbers);
-  return out.Take();
+  AppendIrregularLocations(out, this->IrregularKeys, this->Irregular, numbers);
+  return out.Finish();
 }
 
 }  // namespace patchio

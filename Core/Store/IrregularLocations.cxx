@@ -17,23 +17,25 @@
 namespace patchio {
 namespace {
 
-constexpr Requirement Require = RequireOfIndex;
+constexpr Requirement Require = RequireInIndex;
 
-/// Returns a * b. Throws Error if the product is too large for any file.
-std::uint64_t Product(std::uint64_t a, std::uint64_t b)
+/// Returns `a` * `b`. Throws Error if the product is too large for any file.
+std::uint64_t CheckedProduct(std::uint64_t a, std::uint64_t b)
 {
   constexpr std::uint64_t most = std::uint64_t(1) << 62;
   Require(b == 0 || a <= most / b, "an array with an impossible size");
   return a * b;
 }
 
+/// Throws Error unless `bytes` bytes from `offset` on lie inside file `file`. `fileBytes`: size of each file.
 void CheckInside(
     std::uint64_t offset, std::uint64_t bytes, int file, const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(
-      bytes <= fileBytes[file] && offset <= fileBytes[file] - bytes, "bytes behind the end of their file");
+  Require(bytes <= fileBytes[file] && offset <= fileBytes[file] - bytes, "bytes after the end of their file");
 }
 
+/// Checks a location of the encoding Encoding::Raw. `arrays`: number of arrays of the variable; `values`:
+/// number of values of each array. Throws Error.
 void CheckRaw(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
     const std::vector<std::uint64_t>& fileBytes)
 {
@@ -47,6 +49,7 @@ void CheckRaw(const LocationTable& table, const Location& location, int arrays, 
   }
 }
 
+/// Checks a location of the encoding Encoding::SparseMaterials, like CheckRaw(). Throws Error.
 void CheckSparse(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
     const std::vector<std::uint64_t>& fileBytes)
 {
@@ -66,15 +69,17 @@ void CheckSparse(const LocationTable& table, const Location& location, int array
   }
 }
 
-/// Returns the number of values from an array's first value in the first step to its last value in the last
-/// step. Throws Error if the number is too large for any file.
+/// Returns the number of values from the first value of an array in the first step to the last value of the
+/// array in the last step. `count`: number of values in a step; `stepValues`: number of values from one step
+/// to the next. Throws Error if the result is too large for any file.
 std::uint64_t ValuesOfSteps(std::uint64_t count, std::uint64_t stepValues, int steps)
 {
-  const std::uint64_t distance = Product(stepValues, static_cast<std::uint64_t>(steps - 1));
+  const std::uint64_t distance = CheckedProduct(stepValues, static_cast<std::uint64_t>(steps - 1));
   Require(count <= (std::uint64_t(1) << 62), "an array with an impossible size");
   return distance + count;
 }
 
+/// Checks the chunks of `array`. `chunks`: number of chunks of the entire array. Throws Error.
 void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uint64_t chunks,
     const std::vector<std::uint64_t>& fileBytes)
 {
@@ -82,20 +87,22 @@ void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uin
     const Chunk& chunk = table.Chunks[c];
     Require(chunk.Number < chunks, "a chunk outside its array");
     const std::uint64_t step = c == array.FirstChunk ? 1 : chunk.Number - table.Chunks[c - 1].Number;
-    // SelectStep() finds the chunks of a time step by their numbers, so no chunk may be missing.
-    Require(step > 0 && step <= chunks && (step == 1 || array.StepValues == 0), "a duplicate chunk");
+    // SelectStep() finds the chunks of a time step by the numbers of the chunks, so no chunk may be missing.
+    Require(step > 0 && step <= chunks && (step == 1 || array.StepStride == 0), "a duplicate chunk");
     if (chunk.Bytes > 0) {
       CheckInside(chunk.Offset, chunk.Bytes, array.File, fileBytes);
     }
   }
 }
 
-void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::uint64_t wanted, int steps,
-    const std::vector<std::uint64_t>& fileBytes)
+/// Checks a chunked array and its chunks. `expectedValues`: number of values in a step; `steps`: number of
+/// steps. Throws Error.
+void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::uint64_t expectedValues,
+    int steps, const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(array.Count == wanted, "a wrong number of values for its array");
+  Require(array.Count == expectedValues, "a wrong number of values for its array");
   ChunkedArray all = array;
-  all.Count = ValuesOfSteps(array.Count, array.StepValues, steps);
+  all.Count = ValuesOfSteps(array.Count, array.StepStride, steps);
   const std::string fault = CatchError([&all] { CheckChunkedArray(all); });
   if (!fault.empty()) {
     Require.Fail(fault);
@@ -105,10 +112,10 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
     values *= array.Dims[axis];
     chunks *= array.Dims[axis] / array.ChunkDims[axis] + (array.Dims[axis] % array.ChunkDims[axis] ? 1 : 0);
   }
-  // Values without a chunk would keep the former contents of the memory.
+  // The read would not set values without a chunk.
   Require(array.Count < values || array.ChunkCount == chunks, "too few chunks");
   Require(array.ChunkCount > 0, "an array without chunks");
-  if (array.StepValues > 0) {
+  if (array.StepStride > 0) {
     const ChunkRange range = ChunksHolding(all);
     const std::uint64_t first = table.Chunks[array.FirstChunk].Number;
     Require(first == range.Begin && array.ChunkCount == range.End - range.Begin, "too few chunks");
@@ -116,9 +123,9 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
   CheckChunks(table, array, chunks, fileBytes);
 }
 
-/// Throws Error unless all data of the location lie inside the files and have the types and sizes that the
-/// catalog states for this <patch, variable>. The entries of `table` that `location` refers to must exist.
-/// `fileBytes`: size of each of the table's files.
+/// Throws Error unless all data of `location` lie inside the files and have the types and sizes that the
+/// catalog states for the patch and variable of `request`. The records of `table` that `location` refers to
+/// must exist. `fileBytes`: size of each file of `table`.
 void CheckLocation(const Catalog& catalog, const PatchVariable& request, const LocationTable& table,
     const Location& location, const std::vector<std::uint64_t>& fileBytes)
 {
@@ -146,18 +153,19 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
       Require(array.Type == table.LibraryArrays[location.First].Type, "arrays of different types");
       Require(array.Count == values && array.First <= (std::uint64_t(1) << 62),
           "a wrong number of values for its array");
-      ValuesOfSteps(array.Count, array.StepValues, catalog.StepsInFile);
+      ValuesOfSteps(array.Count, array.StepStride, catalog.StepsInFile);
     }
   }
 }
 
 }  // namespace
 
-// Records are written as they lie in memory, so they must not have padding, whose bytes are undefined.
+// The bytes of records in memory are stored, so records must not have padding, whose bytes are undefined.
 static_assert(std::has_unique_object_representations_v<ByteRange> && sizeof(ByteRange) == 24);
 static_assert(std::has_unique_object_representations_v<ChunkedArray> && sizeof(ChunkedArray) == 144);
 static_assert(std::has_unique_object_representations_v<Chunk> && sizeof(Chunk) == 24);
 
+/// A Location with a key, as stored.
 struct IrregularEntry
 {
   std::uint64_t Key = 0;
@@ -169,7 +177,7 @@ struct IrregularEntry
 };
 static_assert(sizeof(IrregularEntry) == 32);
 
-/// A LibraryArray whose texts lie in the list of letters.
+/// A LibraryArray, as stored. The texts are stored in the list of letters.
 struct IrregularLibraryArray
 {
   std::int32_t File = 0;
@@ -177,8 +185,9 @@ struct IrregularLibraryArray
   std::array<std::uint8_t, 3> Unused{};
   std::uint64_t First = 0;
   std::uint64_t Count = 0;
-  std::uint64_t StepValues = 0;
-  std::uint64_t Letters = 0;  ///< position of the array's name among the letters; the reason follows the name
+  std::uint64_t StepStride = 0;
+  /// Position of the array's name in the list of letters; the reason follows the name.
+  std::uint64_t Letters = 0;
   std::uint32_t NameLength = 0;
   std::uint32_t ReasonLength = 0;
 };
@@ -186,8 +195,8 @@ static_assert(std::has_unique_object_representations_v<IrregularLibraryArray>);
 
 namespace {
 
-/// The beginning of the irregular entries: the number of records of each kind. The records follow, kind by
-/// kind.
+/// The beginning of the irregular locations, as stored: the number of records of each type. The records
+/// follow, type by type.
 struct IrregularHead
 {
   std::uint64_t Entries = 0;
@@ -206,7 +215,7 @@ IrregularLibraryArray Pack(const LibraryArray& array, std::string& letters)
   packed.Type = array.Type;
   packed.First = array.First;
   packed.Count = array.Count;
-  packed.StepValues = array.StepValues;
+  packed.StepStride = array.StepStride;
   packed.Letters = letters.size();
   packed.NameLength = static_cast<std::uint32_t>(array.Dataset.size());
   packed.ReasonLength = static_cast<std::uint32_t>(array.Reason.size());
@@ -214,6 +223,7 @@ IrregularLibraryArray Pack(const LibraryArray& array, std::string& letters)
   return packed;
 }
 
+/// Checks the file number and the element type of a record. `files`: number of files. Throws Error.
 template <typename Record>
 void CheckFileAndType(const Record& record, std::uint64_t files)
 {
@@ -221,8 +231,8 @@ void CheckFileAndType(const Record& record, std::uint64_t files)
   Require(record.Type <= LastElementType, "an unknown type");
 }
 
-/// Throws Error unless the byte of the flag is 0 or 1. Reading a bool with any other byte is undefined, so
-/// call this function first for every flag from a file.
+/// Throws Error unless the byte of `flag` is 0 or 1. Reading a bool with any other byte is undefined, so this
+/// function must check every flag from a file first.
 void CheckFlag(const bool& flag)
 {
   std::uint8_t byte = 0;
@@ -230,8 +240,8 @@ void CheckFlag(const bool& flag)
   Require(byte <= 1, "a flag that is neither 0 nor 1");
 }
 
-/// Returns whether the entry repeats the byte ranges of the preceding entry `before` (null: none). The
-/// materials of a patch may share their lists.
+/// Returns whether `entry` has the same byte ranges as the preceding entry `before`, because the materials of
+/// a patch may share lists. `before`: null for the first entry.
 bool RepeatsByteRanges(const IrregularEntry& entry, const IrregularEntry* before)
 {
   constexpr auto sparse = static_cast<std::uint64_t>(Encoding::SparseMaterials);
@@ -241,7 +251,7 @@ bool RepeatsByteRanges(const IrregularEntry& entry, const IrregularEntry* before
 
 }  // namespace
 
-void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& keys, LocationTable table,
+void AppendIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& keys, LocationTable table,
     const std::vector<std::uint32_t>& numbers)
 {
   const auto renumber = [&numbers](auto& entries) {
@@ -265,38 +275,38 @@ void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& k
   }
   const IrregularHead head{entries.size(), table.ByteRanges.size(), table.ChunkedArrays.size(),
       table.Chunks.size(), libraryArrays.size(), letters.size()};
-  out.Put(&head, 1);
-  out.Put(entries.data(), entries.size());
-  out.Put(table.ByteRanges.data(), table.ByteRanges.size());
-  out.Put(table.ChunkedArrays.data(), table.ChunkedArrays.size());
-  out.Put(table.Chunks.data(), table.Chunks.size());
-  out.Put(libraryArrays.data(), libraryArrays.size());
-  out.Put(letters.data(), letters.size());
+  out.Append(&head, 1);
+  out.Append(entries.data(), entries.size());
+  out.Append(table.ByteRanges.data(), table.ByteRanges.size());
+  out.Append(table.ChunkedArrays.data(), table.ChunkedArrays.size());
+  out.Append(table.Chunks.data(), table.Chunks.size());
+  out.Append(libraryArrays.data(), libraryArrays.size());
+  out.Append(letters.data(), letters.size());
 }
 
 template <typename T>
-IrregularLocations::List<T> IrregularLocations::Take(ShardReader& in, std::uint64_t count)
+IrregularLocations::List<T> IrregularLocations::ReadList(ShardReader& in, std::uint64_t count)
 {
-  return {in.Take<T>(count), count};
+  return {in.Read<T>(count), count};
 }
 
 IrregularLocations::IrregularLocations(ShardReader& in, std::uint64_t files, std::uint64_t keys)
 {
-  const IrregularHead head = *in.Take<IrregularHead>(1);
-  this->Entries = Take<IrregularEntry>(in, head.Entries);
-  this->ByteRanges = Take<ByteRange>(in, head.ByteRanges);
-  this->ChunkedArrays = Take<ChunkedArray>(in, head.ChunkedArrays);
-  this->Chunks = Take<Chunk>(in, head.Chunks);
-  this->LibraryArrays = Take<IrregularLibraryArray>(in, head.LibraryArrays);
-  this->Letters = Take<char>(in, head.Letters);
+  const IrregularHead head = *in.Read<IrregularHead>(1);
+  this->Entries = ReadList<IrregularEntry>(in, head.Entries);
+  this->ByteRanges = ReadList<ByteRange>(in, head.ByteRanges);
+  this->ChunkedArrays = ReadList<ChunkedArray>(in, head.ChunkedArrays);
+  this->Chunks = ReadList<Chunk>(in, head.Chunks);
+  this->LibraryArrays = ReadList<IrregularLibraryArray>(in, head.LibraryArrays);
+  this->Letters = ReadList<char>(in, head.Letters);
   this->CheckEntries(keys);
   this->CheckByteRanges(files);
   this->CheckChunkedArrays(files);
   this->CheckLibraryArrays(files);
 }
 
-/// Checks that the records of each location follow those of the preceding location, so that locations share
-/// no records except byte ranges (see RepeatsByteRanges()). Throws Error.
+/// Throws Error unless the records of each location follow the records of the preceding location. Then
+/// locations share no records, except for byte ranges (see RepeatsByteRanges()). `keys`: number of keys.
 void IrregularLocations::CheckEntries(std::uint64_t keys) const
 {
   std::uint64_t byteRanges = 0, chunkedArrays = 0, libraryArrays = 0, none = 0;
@@ -304,7 +314,7 @@ void IrregularLocations::CheckEntries(std::uint64_t keys) const
   for (std::uint64_t i = 0; i < this->Entries.Count; ++i) {
     const IrregularEntry& entry = this->Entries[i];
     Require(entry.Key < keys && (!before || before->Key < entry.Key), "entries out of order");
-    Require(entry.Kind <= static_cast<std::uint64_t>(Encoding::Library), "an unknown kind");
+    Require(entry.Kind <= static_cast<std::uint64_t>(Encoding::Library), "an unknown encoding");
     const auto kind = static_cast<Encoding>(entry.Kind);
     Require(kind != Encoding::Missing, "an entry for a missing array");
     Require(kind != Encoding::SparseMaterials || entry.Count <= 4,
@@ -340,8 +350,8 @@ void IrregularLocations::CheckChunkedArrays(std::uint64_t files) const
     const ChunkedArray& array = this->ChunkedArrays[i];
     CheckFileAndType(array, files);
     CheckFlag(array.BigEndian);
-    for (const FilterKind filter : array.Filters) {
-      Require(filter <= LastFilterKind, "an unknown filter");
+    for (const FilterType filter : array.Filters) {
+      Require(filter <= LastFilterType, "an unknown filter");
     }
     Require(array.FirstChunk == taken && array.ChunkCount <= this->Chunks.Count - taken,
         "an invalid chunk number");
@@ -372,7 +382,7 @@ std::uint64_t IrregularLocations::Find(std::uint64_t key) const
   const IrregularEntry* const begin = this->Entries.Begin;
   const IrregularEntry* const end = begin + this->Entries.Count;
   const IrregularEntry* const found = std::lower_bound(
-      begin, end, key, [](const IrregularEntry& entry, std::uint64_t wanted) { return entry.Key < wanted; });
+      begin, end, key, [](const IrregularEntry& entry, std::uint64_t value) { return entry.Key < value; });
   return found != end && found->Key == key ? static_cast<std::uint64_t>(found - begin) : this->Size();
 }
 
@@ -386,12 +396,12 @@ LibraryArray IrregularLocations::LibraryArrayAt(std::uint64_t index) const
   array.Dataset.assign(name, packed.NameLength);
   array.First = packed.First;
   array.Count = packed.Count;
-  array.StepValues = packed.StepValues;
+  array.StepStride = packed.StepStride;
   array.Reason.assign(name + packed.NameLength, packed.ReasonLength);
   return array;
 }
 
-Location IrregularLocations::Append(std::uint64_t position, LocationTable& to,
+Location IrregularLocations::Append(std::uint64_t position, LocationTable& table,
     const std::function<std::uint32_t(std::uint32_t)>& numberOf, int step) const
 {
   const IrregularEntry& entry = this->Entries[position];
@@ -404,23 +414,23 @@ Location IrregularLocations::Append(std::uint64_t position, LocationTable& to,
     }
   };
   if (copy.Kind == Encoding::Raw || copy.Kind == Encoding::SparseMaterials) {
-    append(to.ByteRanges, [this](std::uint64_t i) { return this->ByteRanges[i]; });
+    append(table.ByteRanges, [this](std::uint64_t i) { return this->ByteRanges[i]; });
   } else if (copy.Kind == Encoding::Library) {
-    append(to.LibraryArrays, [this, step](std::uint64_t i) {
+    append(table.LibraryArrays, [this, step](std::uint64_t i) {
       LibraryArray array = this->LibraryArrayAt(i);
-      array.First += step == AllSteps ? 0 : array.StepValues * static_cast<std::uint64_t>(step);
+      array.First += step == AllSteps ? 0 : array.StepStride * static_cast<std::uint64_t>(step);
       return array;
     });
   } else if (copy.Kind == Encoding::Chunked) {
-    append(to.ChunkedArrays, [this](std::uint64_t i) { return this->ChunkedArrays[i]; });
-    for (std::size_t i = copy.First; i < to.ChunkedArrays.size(); ++i) {
-      ChunkedArray& array = to.ChunkedArrays[i];
+    append(table.ChunkedArrays, [this](std::uint64_t i) { return this->ChunkedArrays[i]; });
+    for (std::size_t i = copy.First; i < table.ChunkedArrays.size(); ++i) {
+      ChunkedArray& array = table.ChunkedArrays[i];
       if (step != AllSteps) {
         SelectStep(array, this->Chunks.Begin + array.FirstChunk, step);
       }
       const Chunk* const chunks = this->Chunks.Begin + array.FirstChunk;
-      array.FirstChunk = to.Chunks.size();
-      to.Chunks.insert(to.Chunks.end(), chunks, chunks + array.ChunkCount);
+      array.FirstChunk = table.Chunks.size();
+      table.Chunks.insert(table.Chunks.end(), chunks, chunks + array.ChunkCount);
     }
   }
   return copy;

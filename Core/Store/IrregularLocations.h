@@ -1,5 +1,6 @@
 // Locations other than ordinary byte ranges, each with a key. Like the rest of a shard, these locations are
-// stored as plain records and used in place, so that they take memory once per machine, not once per rank.
+// stored as plain records and used in place, so that the locations take memory once per machine, not once per
+// rank.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -12,49 +13,53 @@
 
 namespace patchio {
 
-/// Writes the locations of `table`, but not its Files and Problems. `keys[i]` is the key of location i; keys
-/// ascend. `numbers[i]` replaces file i. The records that locations refer to must follow each other in the
-/// order of the locations, without gaps, as AppendLocation() makes them; but sparse materials may repeat the
-/// byte ranges of the preceding location.
-void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& keys, LocationTable table,
+/// Appends the locations of `table` and their records to a shard. `keys[i]`: key of location i; keys ascend.
+/// `numbers[i]`: number that replaces the file number i. The records must follow each other in the order of
+/// the locations, without gaps, as AppendLocation() makes the records; but locations of sparse materials may
+/// repeat the byte ranges of the preceding location.
+void AppendIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& keys, LocationTable table,
     const std::vector<std::uint32_t>& numbers);
 
 struct IrregularEntry;
 struct IrregularLibraryArray;
 
-/// Reads the output of PutIrregularLocations().
+/// The locations that AppendIrregularLocations() has appended to a shard, used in place.
 class IrregularLocations
 {
 public:
   IrregularLocations() = default;
-  /// Uses the output of PutIrregularLocations() in place: the bytes must outlive this object. Throws Error
-  /// when the bytes contain something else, or refer to missing records, to a file number >= `files` or to a
-  /// key >= `keys`. The locations refer to each record once, except for sparse materials, which repeat at
-  /// most four byte ranges.
+  /// Reads the locations from `in`, whose bytes must outlive this object. `files`: number of files; `keys`:
+  /// number of keys. Throws Error if the bytes are damaged, or refer to missing records, to a file number >=
+  /// `files` or to a key >= `keys`. Each record belongs to one location, except for the byte ranges of sparse
+  /// materials, at most four, which may repeat.
   IrregularLocations(ShardReader& in, std::uint64_t files, std::uint64_t keys);
 
+  /// Returns the number of locations.
   std::uint64_t Size() const { return this->Entries.Count; }
   /// Returns the key of the location at `position`, 0 .. Size() - 1.
   std::uint64_t KeyOf(std::uint64_t position) const;
-  /// Returns the position of the location with this key, or Size() if no location has it.
+  /// Returns the position of the location with the key `key`, or Size() if there is no such location.
   std::uint64_t Find(std::uint64_t key) const;
 
-  /// Appends the records that the location refers to to the table `to`. Returns the location with references
-  /// into `to`. `numberOf` returns the number of a file in `to`. `step`: time step to take from arrays of
-  /// several steps, or AllSteps.
   static constexpr int AllSteps = -1;
-  Location Append(std::uint64_t position, LocationTable& to,
+  /// Appends the records of the location at `position` to `table`. Returns the location, which refers to
+  /// `table`. `numberOf`: function that converts a file number of the index into a file number of `table`;
+  /// `step`: time step to select from arrays of several time steps, or AllSteps.
+  Location Append(std::uint64_t position, LocationTable& table,
       const std::function<std::uint32_t(std::uint32_t)>& numberOf, int step = AllSteps) const;
 
-  /// Throws Error unless the location at `position` is valid for this <patch, variable>: the bytes lie inside
-  /// the files, whose sizes are `fileBytes`, and their number is that of the catalog.
+  /// Throws Error unless the location at `position` is valid for the patch and variable of `request`: its
+  /// bytes must lie inside the files, whose sizes are `fileBytes`, and have the number that the catalog
+  /// states.
   void Check(std::uint64_t position, const Catalog& catalog, const PatchVariable& request,
       const std::vector<std::uint64_t>& fileBytes) const;
 
-  /// Returns the number of stored bytes of all locations, without arrays that only the HDF5 library can read.
+  /// Returns the number of stored bytes of all locations. Arrays that only the HDF5 library can read do not
+  /// count.
   std::uint64_t StoredBytes() const;
 
 private:
+  /// An array of records in the shard.
   template <typename T>
   struct List
   {
@@ -63,7 +68,7 @@ private:
     const T& operator[](std::uint64_t i) const { return this->Begin[i]; }
   };
   template <typename T>
-  static List<T> Take(ShardReader& in, std::uint64_t count);
+  static List<T> ReadList(ShardReader& in, std::uint64_t count);
 
   void CheckEntries(std::uint64_t keys) const;
   void CheckByteRanges(std::uint64_t files) const;

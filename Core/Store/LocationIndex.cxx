@@ -4,7 +4,7 @@
 #include "Base/Communicator.h"
 #include "Base/Text.h"
 #include "Io/Progress.h"
-#include "Store/GroupedFile.h"
+#include "Store/IndexFileHead.h"
 
 #include <algorithm>
 #include <cassert>
@@ -15,16 +15,17 @@ namespace patchio {
 
 namespace {
 
-/// Number of requests located at once: enough to read each file once, few enough to keep memory small.
+/// Number of requests of one call of Format::Locate(): enough to read each file once, and few enough to need
+/// little memory.
 constexpr std::uint64_t BatchRequests = 1 << 17;
 
-/// Returns the shard builder with the locations of this rank's share of the patches. Adds notes and the first
-/// problem to `built`.
+/// Locates all variables of this rank's share of the patches. Returns a shard builder with the locations.
+/// Adds the notes and the first problem to `built`. Throws Error.
 std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format& format,
     const Catalog& catalog, int threads, const ProgressCallback& progress, BuiltIndex& built)
 {
   const RowOrder order(catalog);
-  const auto [begin, end] = PartOfRank(catalog.Patches.size(), comm.Rank(), comm.Size());
+  const auto [begin, end] = ShareOfRank(catalog.Patches.size(), comm.Rank(), comm.Size());
   auto builder = std::make_unique<IndexShardBuilder>(catalog, order, begin, end - begin);
   const std::uint64_t rows = BatchRequests / std::max<std::size_t>(catalog.Variables.size(), 1) + 1;
   for (std::uint64_t row = 0; row < builder->Rows(); row += rows) {
@@ -50,9 +51,9 @@ std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format&
   return builder;
 }
 
-/// Returns the first `text` that is not empty, in the order of ranks. Collective: every rank of the
-/// communicator calls it.
-std::string FirstOf(Communicator& comm, const std::string& text)
+/// Returns the `text` of the first rank that has a nonempty `text`, on all ranks. Collective: every rank of
+/// the communicator calls it.
+std::string FirstNonEmpty(Communicator& comm, const std::string& text)
 {
   for (const std::string& ofRank : comm.AllGather(text)) {
     if (!ofRank.empty()) {
@@ -62,8 +63,8 @@ std::string FirstOf(Communicator& comm, const std::string& text)
   return {};
 }
 
-/// Returns the files of all ranks, each once. `files`: files of this rank. `numbers` gets the position of
-/// each of these files in the result. Collective: every rank of the communicator calls it.
+/// Returns the files of all ranks without duplicates. `files`: files of this rank; `numbers`: receives the
+/// position of each of `files` in the result. Collective: every rank of the communicator calls it.
 std::vector<std::string> JoinFiles(
     Communicator& comm, const std::vector<std::string>& files, std::vector<std::uint32_t>& numbers)
 {
@@ -82,17 +83,17 @@ std::vector<std::string> JoinFiles(
   return all;
 }
 
-/// Determines the fingerprints of all files; each rank examines its share of the files. Collective: every
-/// rank of the communicator calls it.
-void TakeFingerprints(Communicator& comm, BuiltIndex& built, int threads)
+/// Sets the fingerprints and times of all files of `built` on all ranks. Each rank queries its share of the
+/// files with `threads` threads. Collective: every rank of the communicator calls it.
+void GatherFingerprints(Communicator& comm, BuiltIndex& built, int threads)
 {
   struct Entry
   {
     std::uint64_t Size, Inode;
-    std::int64_t Modified, Changed, There;
+    std::int64_t Modified, Changed, Exists;
   };
   const std::vector<std::string>& files = built.Index.Index.Files();
-  const auto [begin, end] = PartOfRank(files.size(), comm.Rank(), comm.Size());
+  const auto [begin, end] = ShareOfRank(files.size(), comm.Rank(), comm.Size());
   std::vector<Entry> share;
   RunOnAllRanks(comm, [&, begin = begin, end = end] {
     for (const auto& state : StatesOf({files.begin() + begin, files.begin() + end}, threads)) {
@@ -105,7 +106,7 @@ void TakeFingerprints(Communicator& comm, BuiltIndex& built, int threads)
   for (std::size_t i = 0; i < all.size(); ++i) {
     built.Index.Prints.push_back({all[i].Size, all[i].Modified, all[i].Inode});
     built.Changed.push_back(all[i].Changed);
-    if (!all[i].There) {
+    if (!all[i].Exists) {
       built.VanishedFile = files[i];
     }
   }
@@ -144,10 +145,10 @@ std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, c
   for (const std::uint64_t missing : GatherValues<std::uint64_t>(comm, {builder->Missing()})) {
     built.Missing += missing;
   }
-  built.FirstProblem = FirstOf(comm, built.FirstProblem);
+  built.FirstProblem = FirstNonEmpty(comm, built.FirstProblem);
   builder.reset();
 
-  // The parts have the same alignment in memory as in the file.
+  // The shards have the same alignment in memory as in the file.
   built.Lengths = GatherValues<std::uint64_t>(comm, {shard.size()});
   std::uint64_t bytes = 0;
   for (const std::uint64_t length : built.Lengths) {
@@ -164,7 +165,7 @@ std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, c
     }
     built.Index.Index = LocationIndex(catalog, files, views, built.Index.Memory);
   });
-  TakeFingerprints(comm, built, settings.Threads);
+  GatherFingerprints(comm, built, settings.Threads);
   return built;
 }
 
@@ -179,8 +180,9 @@ void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& desc
 
 namespace {
 
-constexpr Requirement Require = RequireOfIndex;
-constexpr std::uint32_t NotYet = std::numeric_limits<std::uint32_t>::max();
+constexpr Requirement Require = RequireInIndex;
+/// The number of a file that is not in the answer yet.
+constexpr std::uint32_t NoNumber = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -191,7 +193,7 @@ LocationIndex::LocationIndex(const Catalog& catalog, std::vector<std::string> fi
   std::uint64_t row = 0;
   for (const ShardView& view : shards) {
     this->Shards.push_back(this->Parse(catalog, view));
-    Require(this->Shards.back().FirstRow == row, "parts out of order");
+    Require(this->Shards.back().FirstRow == row, "shards out of order");
     row += this->Shards.back().Rows;
     if (this->Shards.back().Rows == 0) {
       this->Shards.pop_back();  // the shard of a rank without patches
@@ -203,11 +205,11 @@ LocationIndex::LocationIndex(const Catalog& catalog, std::vector<std::string> fi
 LocationIndex::Shard LocationIndex::Parse(const Catalog& catalog, const ShardView& view) const
 {
   ShardReader in(view);
-  const ShardHead head = *in.Take<ShardHead>(1);
+  const ShardHead head = *in.Read<ShardHead>(1);
   Require(head.Variables == catalog.Variables.size(), "a wrong number of variables");
   Require(head.Rows <= catalog.Patches.size(), "a wrong number of patches");
   Require(head.RunTables <= head.Variables, "more tables of files than variables");
-  const auto* columns = in.Take<ColumnHead>(head.Variables);
+  const auto* columns = in.Read<ColumnHead>(head.Variables);
   std::vector<RunTable> tables;
   for (std::uint64_t i = 0; i < head.RunTables; ++i) {
     tables.push_back(this->ParseRuns(in, head.Rows));
@@ -227,7 +229,7 @@ LocationIndex::Shard LocationIndex::Parse(const Catalog& catalog, const ShardVie
       column.Type = static_cast<ElementType>(columns[v].Type);
       column.BigEndian = columns[v].BigEndian != 0;
       column.Runs = tables[columns[v].RunTable];
-      column.Offsets = in.Take<std::uint64_t>(head.Rows * column.Components);
+      column.Offsets = in.Read<std::uint64_t>(head.Rows * column.Components);
     }
   }
   shard.Irregular = IrregularLocations(in, this->FileNames.size(), head.Rows * head.Variables);
@@ -237,10 +239,10 @@ LocationIndex::Shard LocationIndex::Parse(const Catalog& catalog, const ShardVie
 LocationIndex::RunTable LocationIndex::ParseRuns(ShardReader& in, std::uint64_t rows) const
 {
   RunTable runs;
-  runs.Count = *in.Take<std::uint64_t>(1);
+  runs.Count = *in.Read<std::uint64_t>(1);
   Require(runs.Count >= 1 && runs.Count <= rows, "a table of files without files");
-  runs.Begins = in.Take<std::uint32_t>(runs.Count);
-  runs.Files = in.Take<std::uint32_t>(runs.Count);
+  runs.Begins = in.Read<std::uint32_t>(runs.Count);
+  runs.Files = in.Read<std::uint32_t>(runs.Count);
   for (std::uint64_t i = 0; i < runs.Count; ++i) {
     Require(
         i == 0 ? runs.Begins[0] == 0 : runs.Begins[i - 1] < runs.Begins[i], "a table of files out of order");
@@ -252,7 +254,7 @@ LocationIndex::RunTable LocationIndex::ParseRuns(ShardReader& in, std::uint64_t 
 const LocationIndex::Shard& LocationIndex::ShardOf(std::uint64_t row) const
 {
   const auto after = std::upper_bound(this->Shards.begin(), this->Shards.end(), row,
-      [](std::uint64_t wanted, const Shard& shard) { return wanted < shard.FirstRow; });
+      [](std::uint64_t value, const Shard& shard) { return value < shard.FirstRow; });
   return *(after - 1);
 }
 
@@ -288,7 +290,7 @@ void LocationIndex::CheckShard(
           static_cast<std::uint64_t>(catalog.StoredValues(static_cast<int>(v), patch)) * SizeOf(column.Type);
       for (std::uint32_t c = 0; c < column.Components; ++c) {
         const std::uint64_t offset = column.Offsets[row * column.Components + c];
-        Require(bytes <= size && offset <= size - bytes, "bytes behind the end of their file");
+        Require(bytes <= size && offset <= size - bytes, "bytes after the end of their file");
       }
     }
   }
@@ -299,21 +301,21 @@ void LocationIndex::CheckShard(
   }
 }
 
-/// The state of one call of Find().
+/// A call of Find(): collects the locations of the requests.
 class LocationIndex::Finder
 {
 public:
   Finder(const LocationIndex& index, const Catalog& catalog, std::size_t requests)
       : Index(index), Data(catalog)
   {
-    this->Local.assign(index.FileNames.size(), NotYet);
+    this->AnswerNumbers.assign(index.FileNames.size(), NoNumber);
     this->Answer.Table.Locations.reserve(requests);
     this->Answer.Table.ByteRanges.reserve(requests);
   }
 
   void Add(const PatchVariable& request)
   {
-    // Requests mostly come patch by patch.
+    // Requests of the same patch usually follow each other.
     if (request.Patch != this->Patch) {
       this->SetPatch(request.Patch);
     }
@@ -321,11 +323,11 @@ public:
     if (column.Offsets && column.Offsets[this->Row * column.Components] != NoOffset) {
       this->AddRegular(column, request);
     } else {
-      this->Answer.Table.Locations.push_back(this->AddOther(this->Row, request));
+      this->Answer.Table.Locations.push_back(this->FindIrregular(this->Row, request));
     }
   }
 
-  IndexAnswer Take() { return std::move(this->Answer); }
+  IndexAnswer Finish() { return std::move(this->Answer); }
 
 private:
   void SetPatch(int patch)
@@ -340,8 +342,8 @@ private:
     this->SameShape = nullptr;
   }
 
-  /// Returns the number of values of one stored array. Variables of the same shape have the same number on a
-  /// patch.
+  /// Returns the number of values of a stored array. Variables of the same shape have the same number of
+  /// values on a patch.
   std::uint64_t ValueCount(const PatchVariable& request)
   {
     const Variable& variable = this->Data.Variables[request.Variable];
@@ -354,10 +356,11 @@ private:
     return this->Values;
   }
 
-  std::uint32_t LocalFile(std::uint32_t file)
+  /// Returns the number of a file of the index in the answer. Adds the file to the answer if necessary.
+  std::uint32_t AnswerFile(std::uint32_t file)
   {
-    std::uint32_t& local = this->Local[file];
-    if (local == NotYet) {
+    std::uint32_t& local = this->AnswerNumbers[file];
+    if (local == NoNumber) {
       local = static_cast<std::uint32_t>(this->Answer.Files.size());
       this->Answer.Files.push_back(file);
       this->Answer.Table.Files.push_back(this->Index.FileNames[file]);
@@ -365,9 +368,10 @@ private:
     return local;
   }
 
+  /// Returns the file of a row of the current shard.
   std::uint32_t FileOf(const RunTable& runs, std::uint64_t row)
   {
-    // Requests mostly come in row order, and all variables of a patch lie in the same file.
+    // Requests usually come in the order of rows, and all variables of a patch lie in the same file.
     const bool same = this->LastRuns == runs.Begins && runs.Begins[this->LastRun] <= row &&
                       (this->LastRun + 1 == runs.Count || row < runs.Begins[this->LastRun + 1]);
     if (!same) {
@@ -383,7 +387,7 @@ private:
     std::vector<ByteRange>& byteRanges = this->Answer.Table.ByteRanges;
     this->Answer.Table.Locations.push_back(MakeLocation(Encoding::Raw, byteRanges.size(), column.Components));
     ByteRange byteRange;
-    byteRange.File = static_cast<int>(this->LocalFile(this->FileOf(column.Runs, this->Row)));
+    byteRange.File = static_cast<int>(this->AnswerFile(this->FileOf(column.Runs, this->Row)));
     byteRange.Bytes = this->ValueCount(request) * SizeOf(column.Type);
     byteRange.Type = column.Type;
     byteRange.BigEndian = column.BigEndian;
@@ -393,14 +397,16 @@ private:
     }
   }
 
-  Location AddOther(std::uint64_t row, const PatchVariable& request)
+  /// Returns the location of a value that has no ordinary byte range: an irregular location, or the location
+  /// that the catalog implies.
+  Location FindIrregular(std::uint64_t row, const PatchVariable& request)
   {
     const Shard& shard = *this->Current;
     const std::uint64_t key = row * shard.Columns.size() + request.Variable;
     const std::uint64_t irregular = shard.Irregular.Find(key);
     if (irregular < shard.Irregular.Size()) {
       return shard.Irregular.Append(
-          irregular, this->Answer.Table, [this](std::uint32_t file) { return this->LocalFile(file); },
+          irregular, this->Answer.Table, [this](std::uint32_t file) { return this->AnswerFile(file); },
           this->Data.StepInFile);
     }
     Location location;
@@ -420,9 +426,9 @@ private:
   const Shard* Current = nullptr;
   std::uint64_t Row = 0;  ///< row in the current shard
   int Patch = -1;
-  const Variable* SameShape = nullptr;  ///< a variable with `Values` values on the current patch
+  const Variable* SameShape = nullptr;  ///< a variable that has Values values on the current patch
   std::uint64_t Values = 0;
-  std::vector<std::uint32_t> Local;  ///< number in the answer, or NotYet, of each file of the index
+  std::vector<std::uint32_t> AnswerNumbers;  ///< number of each file of the index in the answer, or NoNumber
   const std::uint32_t* LastRuns = nullptr;
   std::uint64_t LastRun = 0;
   IndexAnswer Answer;
@@ -434,7 +440,7 @@ IndexAnswer LocationIndex::Find(const Catalog& catalog, const std::vector<PatchV
   for (const PatchVariable& request : requests) {
     finder.Add(request);
   }
-  return finder.Take();
+  return finder.Finish();
 }
 
 std::uint64_t LocationIndex::StoredBytes(const Catalog& catalog) const

@@ -1,4 +1,5 @@
-// The index of one time step in memory: the locations of all its values, and the fingerprints of its files.
+// The index of one time step in memory: the locations of all values of the step, and the fingerprints of the
+// files of the step.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -20,12 +21,12 @@
 
 namespace patchio {
 
-/// The answer to a list of requests.
+/// The locations of a list of requested values.
 struct IndexAnswer
 {
-  LocationTable Table;               ///< as from Format::Locate
-  std::vector<std::uint32_t> Files;  ///< number in the index of each file of the table
-  bool Complete = true;              ///< false: the index lacks some of the requests; do not use the answer
+  LocationTable Table;  ///< the locations in the order of the requests, as Format::Locate() returns them
+  std::vector<std::uint32_t> Files;  ///< number in the index of each file of Table
+  bool Complete = true;              ///< false: the index lacks requested values; the answer must not be used
 };
 
 /// The locations of all values of one time step, in shards.
@@ -33,35 +34,37 @@ class LocationIndex
 {
 public:
   LocationIndex() = default;
-  /// Uses the shards in place. `shards` follow each other in row order, begin at multiples of 8 bytes, and
-  /// stay valid as long as `memory` is held. Throws Error when `shards` are not shards of this catalog. Call
-  /// Check() before the locations are used.
+  /// Uses the shards in place. `files`: names of the files of the index; `shards`: all shards in the order of
+  /// rows, each at a multiple of 8 bytes; `memory`: owner of the memory of the shards. Throws Error if the
+  /// shards are damaged or do not match the catalog. Call Check() before Find().
   LocationIndex(const Catalog& catalog, std::vector<std::string> files, const std::vector<ShardView>& shards,
       std::shared_ptr<const void> memory);
 
   const std::vector<std::string>& Files() const { return this->FileNames; }
 
-  /// Throws Error unless every entry exists, lies inside its file and has the size that the catalog states.
-  /// `fileBytes`: size of each file, in bytes.
+  /// Throws Error unless every value of the catalog has a location inside its file, with the size that the
+  /// catalog states. `fileBytes`: size of each of Files(), in bytes.
   void Check(const Catalog& catalog, const std::vector<std::uint64_t>& fileBytes) const;
 
-  /// Returns the locations of the requests at step Catalog::StepInFile. `catalog` may differ from the
-  /// constructor's in the step only. Thread-safe.
+  /// Returns the locations of the requested values at the step Catalog::StepInFile of `catalog`, which may
+  /// differ from the constructor's catalog only in the step. Thread-safe.
   IndexAnswer Find(const Catalog& catalog, const std::vector<PatchVariable>& requests) const;
 
-  /// Returns the number of bytes of all stored values in the files.
+  /// Returns the number of bytes that all values take in the files.
   std::uint64_t StoredBytes(const Catalog& catalog) const;
 
 private:
+  /// The files of the rows of a shard. A run consists of consecutive rows in the same file.
   struct RunTable
   {
-    std::uint64_t Count = 0;
+    std::uint64_t Count = 0;                ///< number of runs
     const std::uint32_t* Begins = nullptr;  ///< first row of each run
-    const std::uint32_t* Files = nullptr;
+    const std::uint32_t* Files = nullptr;   ///< file of each run
   };
   struct Column
   {
-    const std::uint64_t* Offsets = nullptr;  ///< null: the column has no ordinary entries
+    /// Rows x components; null: the column has no ordinary byte ranges.
+    const std::uint64_t* Offsets = nullptr;
     ElementType Type = ElementType::Float32;
     bool BigEndian = false;
     std::uint32_t Components = 1;
@@ -71,7 +74,7 @@ private:
   {
     std::uint64_t FirstRow = 0, Rows = 0;
     std::vector<Column> Columns;
-    IrregularLocations Irregular;  ///< by key: row of the shard x variables + variable
+    IrregularLocations Irregular;  ///< the key is row of the shard x variables + variable
   };
   class Finder;
   Shard Parse(const Catalog& catalog, const ShardView& view) const;
@@ -89,54 +92,56 @@ private:
 /// Settings for building, checking and saving index files.
 struct IndexSettings
 {
-  int Threads = 1;  ///< threads of one rank that read metadata
+  int Threads = 1;  ///< number of threads of one rank that read metadata
   StageSettings Stage;
-  /// Seconds for which a changed file counts as recent. Times of files are coarse, so a recent file may
-  /// change again and keep its time. An index with a recent file is not saved.
+  /// Time in seconds for which a changed file counts as recent. Times of files are coarse, so a recent file
+  /// may change again without a change of its time. PatchIO does not save an index with a recent file.
   double SettleSeconds = 2;
 };
 
-/// An index and the fingerprints that show whether it is still valid.
+/// An index, and the fingerprints that show whether the index is still valid.
 struct StepIndex
 {
   LocationIndex Index;
-  std::vector<Fingerprint> Prints;  ///< fingerprint of each of Index.Files()
-  std::shared_ptr<StagedMemory> Memory;
+  std::vector<Fingerprint> Prints;       ///< fingerprint of each of Index.Files()
+  std::shared_ptr<StagedMemory> Memory;  ///< memory of the shards
 };
 
-/// The state of the describing file before it is read, which shows later whether the file changed during the
-/// read.
+/// The state of the describing file before the file is read, which shows later whether the file changed
+/// during the read.
 struct DescribingState
 {
   std::optional<FileState> Before;  ///< state of the describing file; nothing if there is no such file
   std::int64_t Now = 0;             ///< time at which the state was determined, nanoseconds since 1970
 };
+/// Returns the current state of the describing file `path`.
 DescribingState StateOfDescribingFile(const std::string& path);
 
 /// A new index that is not saved yet.
 struct BuiltIndex
 {
   StepIndex Index;
-  std::vector<std::uint64_t> Offsets, Lengths;  ///< of each rank's shard in the memory of the index, in bytes
-  std::vector<std::int64_t> Changed;            ///< FileState::Changed of each file
-  std::uint64_t Missing = 0;  ///< number of entries that could not be located; the index lacks these entries
-  std::string FirstProblem;   ///< reason for a missing entry; the same on all ranks
-  std::vector<std::string> Notes;  ///< notes from locating on this rank
-  std::string VanishedFile;        ///< a file whose state could not be determined; empty: none
+  /// Location of each rank's shard in the memory of the index, in bytes.
+  std::vector<std::uint64_t> Offsets, Lengths;
+  std::vector<std::int64_t> Changed;  ///< FileState::Changed of each file
+  std::uint64_t Missing = 0;  ///< number of arrays that could not be located; the index lacks these arrays
+  std::string FirstProblem;   ///< reason why an array could not be located; the same on all ranks
+  std::vector<std::string> Notes;  ///< LocationTable::Notes of the arrays that this rank has located
+  std::string VanishedFile;        ///< path of a file that no longer exists, or empty
 
-  /// Returns a message for the user: the number of missing entries and the reason for the first one.
+  /// Returns a message for the user with the number of missing arrays and FirstProblem.
   std::string MissingText() const;
 };
 
-/// Replaces the fingerprints of files that changed less than `settleSeconds` before `describing.Now`, or
-/// later, by fingerprints that match no file. Times of files are coarse, so such files may have changed again
-/// since the index was built.
+/// Replaces the fingerprints of files that changed later than `settleSeconds` before `describing.Now` by
+/// fingerprints that match no file. Times of files are coarse, so these files may have changed again since
+/// the index was built.
 void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
 
-/// Builds the index of a step. Collective: every rank of the communicator calls it. Each rank makes one
-/// shard, by locating all variables of its share of the patches in the order of the files. `progress`: see
-/// RunUnlessStopped(). Returns nothing if `progress` stops the ranks. Throws Error, the same on all ranks,
-/// when there is not enough memory.
+/// Builds the index of a step. Each rank makes one shard: the rank locates all variables of its share of the
+/// patches, in the order of the files. `progress`: see RunUnlessStopped(). Returns nothing if `progress`
+/// stops the ranks. Throws Error, the same on all ranks, if locating fails or the memory does not suffice.
+/// Collective: every rank of the communicator calls it.
 std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,
     const IndexSettings& settings, const ProgressCallback& progress = {});
 

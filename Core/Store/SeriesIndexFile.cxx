@@ -2,7 +2,7 @@
 
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
-#include "Store/GroupedFile.h"
+#include "Store/IndexFileHead.h"
 #include "Store/IndexFilePath.h"
 #include "Store/StepIndexFile.h"
 
@@ -16,10 +16,12 @@ namespace fs = std::filesystem;
 namespace patchio {
 namespace {
 
-constexpr std::uint32_t KindOfSeries = 2;
+/// The number at the beginning of the first part of an index file, by which the index files of series and of
+/// steps differ.
+constexpr std::uint32_t SeriesFileType = 2;
 
-/// Returns references to the members of an entry in the order of the file, in which the step's name precedes
-/// them.
+/// Returns references to the members of an entry, in the order in which the file has the members after the
+/// name of the step.
 template <typename Entry>
 auto MembersOf(Entry& entry)
 {
@@ -39,34 +41,37 @@ SeriesIndexFile::SeriesIndexFile(const std::string& path, IndexMode mode)
     try {
       this->Load(indexFile);
       if (passed == FileFault::Unreadable) {
-        this->WarningText.clear();  // this index file is used instead
+        this->WarningText.clear();  // this index file replaces the unreadable index file
       }
       return;
     } catch (const IndexFileError& error) {
-      passed = error.Kind;
-      if (NeedsWarning(error.Kind)) {
-        this->WarningText = fmt::format("Ignoring an index file. {}", error.what());
+      passed = error.Fault;
+      if (NeedsWarning(error.Fault)) {
+        this->WarningText = fmt::format("{} PatchIO ignores this index file.", error.what());
       }
     } catch (const std::exception& error) {
       passed = FileFault::Corrupted;
-      this->WarningText = fmt::format("Ignoring an index file. {}: {}", indexFile.Path, error.what());
+      this->WarningText =
+          fmt::format("{}: {} PatchIO ignores this index file.", indexFile.Path, error.what());
     }
     this->Entries.clear();
   }
 }
 
+/// Reads the entries from an index file. Throws IndexFileError, or another exception for damaged files.
 void SeriesIndexFile::Load(const IndexFilePath& indexFile)
 {
   const std::unique_ptr<PlainFile> file = OpenIndexFile(indexFile.Path);
   const std::vector<std::byte> first = IndexFileHead::Read(*file).ReadPart(*file, 0);
   ByteReader in(first);
-  if (in.Get<std::uint32_t>() != KindOfSeries) {
+  if (in.Get<std::uint32_t>() != SeriesFileType) {
     throw IndexFileError(FileFault::Foreign, "The index file does not describe a series.");
   }
   std::string path;
   in.Get(path);
   if (path != (indexFile.NextToData ? "" : AbsolutePath(this->Path))) {
-    throw IndexFileError(FileFault::Stale, fmt::format("{}: belongs to another series.", indexFile.Path));
+    throw IndexFileError(
+        FileFault::Stale, fmt::format("{}: the index file belongs to another series.", indexFile.Path));
   }
   const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
   const auto count = in.Get<std::uint64_t>();
@@ -79,7 +84,7 @@ void SeriesIndexFile::Load(const IndexFilePath& indexFile)
   }
 }
 
-std::optional<TimeStep> SeriesIndexFile::Known(const std::string& stepPath)
+std::optional<TimeStep> SeriesIndexFile::HeadOf(const std::string& stepPath)
 {
   const auto state = StateOf(stepPath);
   this->StatesBefore[stepPath] = state;
@@ -101,23 +106,23 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
   }
   bool changed = false;
   for (const TimeStep& step : series.Steps) {
-    const auto looked = this->StatesBefore.find(step.Path);
+    const auto before = this->StatesBefore.find(step.Path);
     if (step.Path == AbsolutePath(this->Path)) {
       return {};
     }
     const bool settled =
-        looked != this->StatesBefore.end() && looked->second &&
-        looked->second->Changed < this->Begin - static_cast<std::int64_t>(settleSeconds * 1e9);
+        before != this->StatesBefore.end() && before->second &&
+        before->second->Changed < this->Begin - static_cast<std::int64_t>(settleSeconds * 1e9);
     const auto known = this->Entries.find(step.Path);
     if (settled && (known == this->Entries.end() || (step.HasNotes && !known->second.HasNotes))) {
-      this->Entries[step.Path] = {looked->second->Print, step.Time, step.Step, step.HasNotes, step.Notes};
+      this->Entries[step.Path] = {before->second->Print, step.Time, step.Step, step.HasNotes, step.Notes};
       changed = true;
     }
   }
   if (!changed) {
     return {};
   }
-  // Steps that this series does not contain stay in the index as long as their files exist.
+  // The index file keeps steps that this series does not contain as long as the files of these steps exist.
   for (auto entry = this->Entries.begin(); entry != this->Entries.end();) {
     entry = StateOf(entry->first) ? std::next(entry) : this->Entries.erase(entry);
   }
@@ -126,10 +131,10 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
     const std::string fault = CatchError([&] {
       SaveIndexFile(indexFile, [&](const std::string& temporary) {
         const std::vector<std::byte> part = this->Encode(indexFile.NextToData);
-        const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+        const std::unique_ptr<Communicator> self = MakeSelfCommunicator();
         const IndexFileHead head(
             {{part.size(), 0, Checksum(part.data(), part.size())}, {0, 0, Checksum(nullptr, 0)}});
-        WriteIndexFile(*alone, temporary, head, {part, {}}, nullptr);
+        WriteIndexFile(*self, temporary, head, {part, {}}, nullptr);
       });
     });
     if (fault.empty()) {
@@ -140,18 +145,19 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
   return faults;
 }
 
+/// Returns the first part of the index file as bytes. `omitPath`: true for an index file next to the data.
 std::vector<std::byte> SeriesIndexFile::Encode(bool omitPath) const
 {
   ByteWriter out;
-  out.Put(KindOfSeries);
-  out.Put(omitPath ? std::string() : AbsolutePath(this->Path));
-  out.Put<std::uint64_t>(this->Entries.size());
+  out.Append(SeriesFileType);
+  out.Append(omitPath ? std::string() : AbsolutePath(this->Path));
+  out.Append<std::uint64_t>(this->Entries.size());
   const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
   for (const auto& [path, entry] : this->Entries) {
-    out.Put(fs::path(path).lexically_relative(folder).string());
-    out.Put(MembersOf(entry));
+    out.Append(fs::path(path).lexically_relative(folder).string());
+    out.Append(MembersOf(entry));
   }
-  return out.Take();
+  return out.Release();
 }
 
 IndexedSeries OpenWithIndexFile(
@@ -161,13 +167,14 @@ IndexedSeries OpenWithIndexFile(
   SeriesIndexFile indexFile(path, mode);
   options.Known = [&indexFile, known = options.Known](const std::string& step) {
     const std::optional<TimeStep> head = known ? known(step) : std::nullopt;
-    return head ? head : indexFile.Known(step);
+    return head ? head : indexFile.HeadOf(step);
   };
   IndexedSeries result;
-  result.Opened = format.OpenSeries(path, options);
-  result.WhyNotSaved = indexFile.Save(result.Opened, settleSeconds);
-  // The index file of a single dump belongs to the step. Opening the step checks the index file, and warns.
-  const bool single = result.Opened.Steps.back().Path == AbsolutePath(path);
+  result.Contents = format.OpenSeries(path, options);
+  result.SaveFault = indexFile.Save(result.Contents, settleSeconds);
+  // The index file of a single dump is the index file of the step. Opening the step checks the index file,
+  // and warns.
+  const bool single = result.Contents.Steps.back().Path == AbsolutePath(path);
   result.Warning = single ? "" : indexFile.Warning();
   return result;
 }

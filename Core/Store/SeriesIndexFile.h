@@ -1,5 +1,5 @@
-// The index file of a series: the heads (time, step number, notes) of its steps. With this file, a series
-// opens without opening its steps.
+// The index file of a series, which contains the heads (time, step number, notes) of the steps, so that a
+// series opens without opening the steps.
 #pragma once
 
 #include "Formats/Format.h"
@@ -14,28 +14,30 @@
 
 namespace patchio {
 
-/// Reads and saves the index file of a series. Not collective. Usage: pass Known() to the format as
-/// SeriesOptions::Known, then call Save() with the opened series.
+/// Reads and saves the index file of a series. Pass HeadOf() to the format as SeriesOptions::Known, and then
+/// call Save() with the opened series. Not collective.
 class SeriesIndexFile
 {
 public:
-  /// Reads the index file of the series at `path` if the mode allows it and the file is sound. If `path` is
-  /// itself a step, its only index file is that of the step.
+  /// Reads the index file of the series at `path`, unless `mode` forbids reading or the index file cannot be
+  /// used. If `path` is a step, there is no index file of a series.
   SeriesIndexFile(const std::string& path, IndexMode mode);
 
-  /// Returns the head of a step from this index file if the step's file has not changed, or else from the
-  /// step's own index file. Returns nothing if neither has the head.
-  std::optional<TimeStep> Known(const std::string& stepPath);
+  /// Returns the head of the step `stepPath` from this index file if the file of the step has not changed, or
+  /// else from the index file of the step. Returns nothing if neither index file has the head.
+  std::optional<TimeStep> HeadOf(const std::string& stepPath);
 
-  /// Adds the heads of the steps of `series`, unless their files changed less than `settleSeconds` before
-  /// their states were determined. Writes the index file if its contents change and the mode allows writing.
-  /// Returns the reason why writing failed, or an empty text.
+  /// Adds the heads of the steps of `series` for which HeadOf() was called, except for steps whose files
+  /// changed later than `settleSeconds` before the construction of this object. Writes the index file if its
+  /// contents change and the mode allows writing. Returns the reason why writing failed as a message, or an
+  /// empty text.
   std::string Save(const Series& series, double settleSeconds);
 
   /// Returns a warning for the user about an index file that is damaged or cannot be read, or an empty text.
   const std::string& Warning() const { return this->WarningText; }
 
 private:
+  /// The head of a step, and the fingerprint of the file of the step.
   struct Entry
   {
     Fingerprint Print;
@@ -49,22 +51,24 @@ private:
 
   std::string Path;
   IndexMode Mode;
-  std::map<std::string, Entry> Entries;                          ///< key: path of the step
-  std::map<std::string, std::optional<FileState>> StatesBefore;  ///< states before the steps' heads were read
-  std::int64_t Begin;  ///< time of construction; nanoseconds since 1970
+  std::map<std::string, Entry> Entries;  ///< the key is the path of the step
+  /// States of files before the heads of the steps were read.
+  std::map<std::string, std::optional<FileState>> StatesBefore;
+  std::int64_t Begin;  ///< time of construction, nanoseconds since 1970
   std::string WarningText;
 };
 
 /// A series that was opened with the help of its index file.
 struct IndexedSeries
 {
-  Series Opened;
-  std::string Warning;      ///< SeriesIndexFile::Warning()
-  std::string WhyNotSaved;  ///< text from SeriesIndexFile::Save()
+  Series Contents;
+  std::string Warning;    ///< SeriesIndexFile::Warning()
+  std::string SaveFault;  ///< result of SeriesIndexFile::Save()
 };
 
-/// Opens a series with the help of its index file, in a mode other than Off, and saves the index file. Not
-/// collective. Throws Error.
+/// Opens the series at `path` with the help of its index file, and saves the index file. `mode`: a mode other
+/// than Off; `settleSeconds`: see SeriesIndexFile::Save(). Throws Error if the series cannot be opened. Not
+/// collective.
 IndexedSeries OpenWithIndexFile(
     const std::string& path, SeriesOptions options, IndexMode mode, double settleSeconds);
 

@@ -4,7 +4,7 @@
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Memory.h"
-#include "Store/GroupedFile.h"
+#include "Store/IndexFileHead.h"
 
 #include <fmt/format.h>
 
@@ -21,17 +21,20 @@
 namespace patchio {
 namespace {
 
-/// Bytes left free in the memory file system and in memory, for other programs.
-constexpr std::uint64_t Reserve = std::uint64_t(64) << 20;
-/// Age in seconds from which a file in the memory file system belongs to a killed program: a running program
-/// removes the file's name at once.
+/// Number of bytes that stay free for other programs in the memory file system and in memory.
+constexpr std::uint64_t FreeBytes = std::uint64_t(64) << 20;
+/// Age in seconds from which a file in the memory file system must be from a killed program, because a
+/// running program removes the name of the file at once.
 constexpr double StrayAge = 3600;
 
-bool Succeeded(Communicator& comm, const std::string& fault)
+/// Returns whether `fault` is empty on all ranks. Collective: every rank of the communicator calls it.
+bool AllSucceeded(Communicator& comm, const std::string& fault)
 {
   return AllOf(comm, fault.empty());
 }
 
+/// Returns the communicator of the ranks on this machine. Collective: every rank of the communicator calls
+/// it.
 OwnedComm SplitByMachine(Communicator& comm, const StageSettings& settings)
 {
   MPI_Comm machine = MPI_COMM_NULL;
@@ -73,7 +76,7 @@ StagedMemory::StagedMemory(Communicator& comm, std::uint64_t bytes, const StageS
     this->MapShared(comm, settings);
   }
   if (!this->Mapped) {
-    this->AllocateOwn(comm);
+    this->AllocatePerRank(comm);
   }
 }
 
@@ -82,6 +85,8 @@ StagedMemory::~StagedMemory()
   this->Unmap();
 }
 
+/// Maps a new file of the memory file system on all ranks of each machine. Leaves Mapped false if mapping
+/// fails on any rank. Collective: every rank of the communicator calls it.
 void StagedMemory::MapShared(Communicator& comm, const StageSettings& settings)
 {
   this->Machine = SplitByMachine(comm, settings);
@@ -102,15 +107,15 @@ void StagedMemory::MapShared(Communicator& comm, const StageSettings& settings)
                 "a path with at most {} bytes", sizeof(name) - (text.size() - settings.Folder.size()) - 1),
             fmt::format("a path with {}", settings.Folder.size()));
       }
-      this->MakeFile(settings.Folder, text);
+      this->CreateFile(settings.Folder, text);
       std::snprintf(name, sizeof(name), "%s", text.c_str());
     });
   }
   MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, this->Machine.Get());
-  const bool made = Succeeded(comm, fault);
-  const bool mapped = made && Succeeded(comm, CatchError([&] { this->Map(name); }));
+  const bool made = AllSucceeded(comm, fault);
+  const bool mapped = made && AllSucceeded(comm, CatchError([&] { this->Map(name); }));
   if (first && *name) {
-    ::unlink(name);  // all ranks have mapped the file, or no rank needs it
+    ::unlink(name);  // all ranks have mapped the file, or no rank needs the file
   }
   if (mapped) {
     MPI_Comm_rank(this->Machine.Get(), &this->SharerNumber);
@@ -120,11 +125,11 @@ void StagedMemory::MapShared(Communicator& comm, const StageSettings& settings)
   }
 }
 
-/// Makes a file of the block's size. Throws Error if there is not enough room or the folder cannot be
-/// written.
-void StagedMemory::MakeFile(const std::string& folder, const std::string& name)
+/// Creates the file `name` in `folder`, with the size of the block. Throws Error if there is not enough space
+/// or memory, or if the folder is not writable.
+void StagedMemory::CreateFile(const std::string& folder, const std::string& name)
 {
-  const std::uint64_t needed = this->Bytes + Reserve;
+  const std::uint64_t needed = this->Bytes + FreeBytes;
   struct statvfs system = {};
   if (::statvfs(folder.c_str(), &system) != 0) {
     throw SystemError(folder, "a memory file system", errno);
@@ -141,6 +146,7 @@ void StagedMemory::MakeFile(const std::string& folder, const std::string& name)
   }
 }
 
+/// Maps the file `name` into memory. Throws Error.
 void StagedMemory::Map(const std::string& name)
 {
   const PlainFile file(name, PlainFile::Purpose::Update);
@@ -162,18 +168,20 @@ void StagedMemory::Unmap()
   }
 }
 
-void StagedMemory::AllocateOwn(Communicator& comm)
+/// Allocates the memory of this rank. Throws Error, the same on all ranks, if the memory of a machine does
+/// not suffice. Collective: every rank of the communicator calls it.
+void StagedMemory::AllocatePerRank(Communicator& comm)
 {
   CheckMemoryOfMachines(comm, static_cast<double>(this->Bytes));
-  RunOnAllRanks(comm, [this] { this->Own.reset(new std::byte[this->Bytes]); });
-  this->Begin = this->Own.get();
+  RunOnAllRanks(comm, [this] { this->PrivateMemory.reset(new std::byte[this->Bytes]); });
+  this->Begin = this->PrivateMemory.get();
 }
 
 void StagedMemory::Load(
     Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin)
 {
   if (this->Mapped &&
-      Succeeded(comm, ReadCollectively(this->Machine.Get(), path, begin, this->Bytes, this->Begin))) {
+      AllSucceeded(comm, ReadCollectively(this->Machine.Get(), path, begin, this->Bytes, this->Begin))) {
     this->Finish(comm);
     return;
   }
@@ -195,8 +203,8 @@ void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& 
   const int rank = comm.Rank();
   std::memcpy(this->Begin + offsets[rank], data, lengths[rank]);
   if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
-    // The rank that holds the bytes of this rank now: if the block is shared, the number of this machine's
-    // first rank among the Leaders; otherwise the rank itself.
+    // `owner` is the rank among the receivers that now has the bytes of this rank: if the block is shared,
+    // the first rank of this machine; otherwise, this rank.
     int owner = rank;
     if (this->Mapped) {
       owner = this->Leaders.Get() != MPI_COMM_NULL ? RankIn(this->Leaders.Get()) : 0;
@@ -215,7 +223,7 @@ void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& 
 /// calls it.
 void StagedMemory::Finish(Communicator& comm)
 {
-  AllOf(comm, true);  // no rank continues before all ranks have written
+  AllOf(comm, true);  // a barrier: no rank continues before all ranks have written
   if (this->Mapped) {
     ::mprotect(this->Begin, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ);
   }

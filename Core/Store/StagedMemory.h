@@ -1,5 +1,5 @@
-// Memory that holds the index while a step is open: one copy per machine, in the memory file system, shared
-// by the ranks of the machine; or, if that is not possible, one copy per rank.
+// Memory for the index of an open step. The ranks of a machine share one copy in the memory file system; if
+// sharing is not possible, each rank has its own copy.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -14,7 +14,8 @@ namespace patchio {
 
 class PlainFile;
 
-/// Owns an MPI communicator and frees it in the destructor. MPI_COMM_NULL without MPI.
+/// Owns an MPI communicator, and frees the communicator in the destructor. The communicator is MPI_COMM_NULL
+/// without MPI.
 class OwnedComm
 {
 public:
@@ -29,25 +30,27 @@ private:
   MPI_Comm Comm = MPI_COMM_NULL;
 };
 
+/// Settings of StagedMemory.
 struct StageSettings
 {
   std::string Folder = "/dev/shm";  ///< mount point of the memory file system
-  int RanksPerMachine = 0;          ///< for tests: number of ranks that count as one machine; 0: MPI decides
+  /// For tests: number of ranks that count as one machine; 0: MPI finds the ranks of a machine.
+  int RanksPerMachine = 0;
 };
 
-/// A block of memory that the ranks of a machine share if possible. Load() or Gather() fills it.
+/// A block of memory that the ranks of a machine share if possible. Load() or Gather() fills the block.
 ///
 /// InMemory() is the switch `memory` of L. Cao et al., "Dual channel parallel I/O: A fast data access for
-/// scientific computing", 2015: the block lies in the memory file system. The paper's other switch,
-/// `changed`, by which metadata are saved when they are closed, is not needed: an index never changes, and is
+/// scientific computing", 2015: the block lies in the memory file system. The other switch of the paper,
+/// `changed`, by which metadata are saved at the end, is not needed, because an index never changes and is
 /// saved as soon as it is built.
 class StagedMemory
 {
 public:
-  /// Allocates a block of `bytes` bytes. Collective: every rank of the communicator calls it, with the same
-  /// `bytes`. The block lies in the memory file system if, on all machines, this file system is writable and
-  /// has enough room, and the machine has enough memory. Otherwise each rank allocates its own memory; a
-  /// single rank always does. Throws Error, the same on all ranks, when there is not enough memory.
+  /// Allocates a block of `bytes` bytes, the same number on all ranks. The block lies in the memory file
+  /// system if this file system is writable and has enough space, and there is enough memory, on all
+  /// machines. Otherwise, or if there is only one rank, each rank allocates its own memory. Throws Error, the
+  /// same on all ranks, if the memory does not suffice. Collective: every rank of the communicator calls it.
   StagedMemory(Communicator& comm, std::uint64_t bytes, const StageSettings& settings);
   ~StagedMemory();
   StagedMemory(const StagedMemory&) = delete;
@@ -55,30 +58,34 @@ public:
 
   std::byte* Data() { return this->Begin; }
   const std::byte* Data() const { return this->Begin; }
+  /// Returns the size of the block in bytes.
   std::uint64_t Size() const { return this->Bytes; }
+  /// Returns whether the block lies in the memory file system, where the ranks of a machine share the block.
   bool InMemory() const { return this->Mapped; }
-  /// Returns the number of this rank among the Sharers() ranks that share this copy. A rank with its own copy
-  /// is number 0 of 1.
+  /// Returns the number of this rank among the Sharers() ranks that share this copy, from 0 on.
   int Sharer() const { return this->SharerNumber; }
+  /// Returns the number of ranks that share this copy. A rank with its own copy counts as one rank.
   int Sharers() const { return this->SharerCount; }
 
-  /// Fills all copies from the file, beginning at byte `begin`. Collective: every rank of the communicator
-  /// calls it. The ranks of a machine read together, one slice each; if that fails, or if each rank has its
-  /// own copy, rank 0 reads and broadcasts. `file`: the open file, used on rank 0 only. `path`: name of the
-  /// file, on all ranks. Throws Error, the same on all ranks.
+  /// Fills all copies with Size() bytes of a file. `file`: the open file, used on rank 0 only; `path`: path
+  /// of the file, on all ranks; `begin`: offset of the first byte. The ranks of a machine read collectively,
+  /// each rank one slice; if the collective read fails, or if each rank has its own copy, rank 0 reads and
+  /// broadcasts the bytes. Throws Error, the same on all ranks, if rank 0 cannot read the file. Collective:
+  /// every rank of the communicator calls it.
   void Load(Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin);
 
-  /// Fills all copies with the bytes of all ranks. Collective: every rank of the communicator calls it.
-  /// `offsets` and `lengths`: of each rank's bytes in the block. `data`: this rank's bytes.
+  /// Fills all copies with the bytes of all ranks. `offsets` and `lengths`: position and number of each
+  /// rank's bytes in the block; `data`: the bytes of this rank. Collective: every rank of the communicator
+  /// calls it.
   void Gather(Communicator& comm, const std::vector<std::uint64_t>& offsets,
       const std::vector<std::uint64_t>& lengths, const std::byte* data);
 
 private:
   void MapShared(Communicator& comm, const StageSettings& settings);
-  void MakeFile(const std::string& folder, const std::string& name);
+  void CreateFile(const std::string& folder, const std::string& name);
   void Map(const std::string& name);
   void Unmap();
-  void AllocateOwn(Communicator& comm);
+  void AllocatePerRank(Communicator& comm);
   void Finish(Communicator& comm);
 
   std::byte* Begin = nullptr;
@@ -86,9 +93,10 @@ private:
   bool Mapped = false;
   int SharerNumber = 0;
   int SharerCount = 1;
-  std::unique_ptr<std::byte[]> Own;
+  /// This rank's own copy; null if the ranks of the machine share a copy.
+  std::unique_ptr<std::byte[]> PrivateMemory;
   OwnedComm Machine;  ///< the ranks that share this copy
-  OwnedComm Leaders;  ///< the first rank of each copy; null on the others
+  OwnedComm Leaders;  ///< the first ranks of all copies; MPI_COMM_NULL on other ranks
 };
 
 }  // namespace patchio

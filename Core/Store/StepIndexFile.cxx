@@ -3,7 +3,7 @@
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Catalog/CheckCatalog.h"
-#include "Store/GroupedFile.h"
+#include "Store/IndexFileHead.h"
 #include "Store/IndexFilePath.h"
 #include "Store/StepParts.h"
 
@@ -18,23 +18,23 @@ namespace patchio {
 
 namespace {
 
-/// Runs `work`, which must not communicate. If `work` fails on any rank, all ranks throw the fault of the
-/// first rank that failed. Errors other than IndexFileError count as `others`. Collective: every rank of
-/// the communicator calls it.
-void Agree(Communicator& comm, FileFault others, const std::function<void()>& work)
+/// Runs `work`, which must not communicate. If `work` fails on any rank, throws IndexFileError with the fault
+/// of the first rank that failed, on all ranks. `defaultFault`: fault for exceptions other than
+/// IndexFileError. Collective: every rank of the communicator calls it.
+void RunAndShareFault(Communicator& comm, FileFault defaultFault, const std::function<void()>& work)
 {
   std::string text;
-  const auto note = [&text](FileFault fault, const char* what) {
-    text = std::string(1, static_cast<char>('0' + static_cast<int>(fault))) + what;
+  const auto setFault = [&text](FileFault fault, const char* message) {
+    text = std::string(1, static_cast<char>('0' + static_cast<int>(fault))) + message;
   };
   try {
     work();
   } catch (const IndexFileError& error) {
-    note(error.Kind, error.what());
+    setFault(error.Fault, error.what());
   } catch (const std::bad_alloc&) {
-    note(FileFault::Unreadable, "The index file is too large for the free memory.");
+    setFault(FileFault::Unreadable, "The index file is too large for the free memory.");
   } catch (const std::exception& error) {
-    note(others, error.what());
+    setFault(defaultFault, error.what());
   }
   if (AllOf(comm, text.empty())) {
     return;
@@ -46,51 +46,55 @@ void Agree(Communicator& comm, FileFault others, const std::function<void()>& wo
   }
 }
 
-void CheckFits(const StepIndexHead& head, const std::string& path, const IndexFilePath& where)
+/// Throws IndexFileError if the head of an index file does not match the describing file `path`, or if this
+/// file has changed.
+void CheckHead(const StepIndexHead& head, const std::string& path, const IndexFilePath& indexFile)
 {
   const auto state = StateOf(path);
-  const bool belongs = where.NextToData ? head.Path.empty() : head.Path == AbsolutePath(path);
-  if (!belongs || !state || state->Print != head.Described) {
-    throw IndexFileError(
-        FileFault::Stale, fmt::format("{}: outdated, because {} has changed.", where.Path, path));
+  const bool belongs = indexFile.NextToData ? head.Path.empty() : head.Path == AbsolutePath(path);
+  if (!belongs || !state || state->Print != head.DescribingPrint) {
+    throw IndexFileError(FileFault::Stale,
+        fmt::format("{}: the index file is outdated, because {} has changed.", indexFile.Path, path));
   }
 }
 
-/// The parts that rank 0 reads and sends to the other ranks.
-struct MasterParts
+/// The table and the parts of an index file that rank 0 reads and sends to the other ranks.
+struct Rank0Parts
 {
   std::unique_ptr<PlainFile> File;
   IndexFileHead Table;
   std::vector<std::byte> Head, Description;
 };
 
-MasterParts ReadMasterParts(const std::string& path, const IndexFilePath& where)
+/// Reads and checks the table and the parts of rank 0. Throws IndexFileError. Not collective.
+Rank0Parts ReadRank0Parts(const std::string& path, const IndexFilePath& indexFile)
 {
-  MasterParts parts;
-  parts.File = OpenIndexFile(where.Path);
+  Rank0Parts parts;
+  parts.File = OpenIndexFile(indexFile.Path);
   parts.Table = IndexFileHead::Read(*parts.File);
   parts.Head = parts.Table.ReadPart(*parts.File, 0);
   const StepIndexHead head = DecodeHead(parts.Head);
-  CheckFits(head, path, where);
+  CheckHead(head, path, indexFile);
   if (head.FormatName != FormatOf(path).Name()) {
-    throw IndexFileError(FileFault::Stale, fmt::format("{}: belongs to another format.", where.Path));
+    throw IndexFileError(
+        FileFault::Stale, fmt::format("{}: the index file belongs to another format.", indexFile.Path));
   }
   parts.Description = parts.Table.ReadPart(*parts.File, 1);
   return parts;
 }
 
-/// Sends the table and the description from rank 0 to all ranks. Throws Error, the same on all ranks.
-/// Collective: every rank of the communicator calls it.
-void BroadcastParts(Communicator& comm, MasterParts& parts)
+/// Broadcasts the table and the description from rank 0. Throws Error, the same on all ranks. Collective:
+/// every rank of the communicator calls it.
+void BroadcastParts(Communicator& comm, Rank0Parts& parts)
 {
   if (comm.Size() == 1) {
     return;
   }
-  const std::vector<std::byte> message = BytesOfRankZero(comm, [&parts] {
+  const std::vector<std::byte> message = ProduceOnRankZero(comm, [&parts] {
     ByteWriter out;
-    out.Put(parts.Table.Parts());
-    out.Put(parts.Description);
-    return out.Take();
+    out.Append(parts.Table.Parts());
+    out.Append(parts.Description);
+    return out.Release();
   });
   RunOnAllRanks(comm, [&] {
     ByteReader in(message);
@@ -101,33 +105,36 @@ void BroadcastParts(Communicator& comm, MasterParts& parts)
   });
 }
 
-/// Compares the fingerprints of this rank's share of the files. Throws IndexFileError.
+/// Compares the fingerprints of this rank's share of the files. Throws IndexFileError if a file has changed.
+/// Not collective.
 void CheckFiles(
-    Communicator& comm, const StepDescription& description, const IndexFilePath& where, int threads)
+    Communicator& comm, const StepDescription& description, const IndexFilePath& indexFile, int threads)
 {
-  const auto [begin, end] = PartOfRank(description.Files.size(), comm.Rank(), comm.Size());
+  const auto [begin, end] = ShareOfRank(description.Files.size(), comm.Rank(), comm.Size());
   const std::vector<std::string> files(description.Files.begin() + begin, description.Files.begin() + end);
   const auto states = StatesOf(files, threads);
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (!states[i] || states[i]->Print != description.Prints[begin + i]) {
-      throw IndexFileError(
-          FileFault::Stale, fmt::format("{}: outdated, because {} has changed.", where.Path, files[i]));
+      throw IndexFileError(FileFault::Stale,
+          fmt::format("{}: the index file is outdated, because {} has changed.", indexFile.Path, files[i]));
     }
   }
 }
 
-void CheckShards(const IndexFileHead& table, const StagedMemory& memory, const IndexFilePath& where)
+/// Compares the checksums of this rank's share of the shards. Throws IndexFileError if a shard is damaged.
+/// Not collective.
+void CheckShards(const IndexFileHead& table, const StagedMemory& memory, const IndexFilePath& indexFile)
 {
   for (std::size_t s = memory.Sharer(); s < table.ShardCount(); s += memory.Sharers()) {
     const PartEntry& entry = table.ShardEntry(s);
     if (Checksum(memory.Data() + (entry.Offset - table.ShardBegin()), entry.Length) != entry.Checksum) {
       throw IndexFileError(FileFault::Corrupted,
-          fmt::format("{}: part {} is damaged.", where.Path, IndexFileHead::HeadParts + s));
+          fmt::format("{}: part {} is damaged.", indexFile.Path, IndexFileHead::HeadParts + s));
     }
   }
 }
 
-/// Returns the index over the shards in `memory`, after all checks.
+/// Makes the index of the shards in `memory`, and checks the index. Throws Error if the index is damaged.
 LocationIndex MakeIndex(const StepDescription& description, const IndexFileHead& table,
     const std::shared_ptr<StagedMemory>& memory)
 {
@@ -145,60 +152,63 @@ LocationIndex MakeIndex(const StepDescription& description, const IndexFileHead&
   return index;
 }
 
-/// Loads the index file at `where`. Throws IndexFileError, the same on all ranks. Collective: every rank of
-/// the communicator calls it.
-StepIndexFile LoadFrom(
-    Communicator& comm, const std::string& path, const IndexFilePath& where, const IndexSettings& settings)
+/// Reads and checks an index file of the step that `path` describes. Throws IndexFileError, the same on all
+/// ranks, if the index file cannot be used. Collective: every rank of the communicator calls it.
+StepIndexFile LoadIndexFile(Communicator& comm, const std::string& path, const IndexFilePath& indexFile,
+    const IndexSettings& settings)
 {
-  MasterParts parts;
-  Agree(comm, FileFault::Corrupted, [&] {
+  Rank0Parts parts;
+  RunAndShareFault(comm, FileFault::Corrupted, [&] {
     if (comm.Rank() == 0) {
-      parts = ReadMasterParts(path, where);
+      parts = ReadRank0Parts(path, indexFile);
     }
   });
   BroadcastParts(comm, parts);
-  StepIndexFile indexFile;
+  StepIndexFile result;
   StepDescription description;
-  Agree(comm, FileFault::Corrupted, [&] { description = DecodeDescription(parts.Description, path); });
-  Agree(comm, FileFault::Corrupted, [&] { CheckFiles(comm, description, where, settings.Threads); });
+  RunAndShareFault(
+      comm, FileFault::Corrupted, [&] { description = DecodeDescription(parts.Description, path); });
+  RunAndShareFault(
+      comm, FileFault::Corrupted, [&] { CheckFiles(comm, description, indexFile, settings.Threads); });
   parts.Description = {};
 
   const IndexFileHead& table = parts.Table;
   std::shared_ptr<StagedMemory> memory;
   try {
     memory = std::make_shared<StagedMemory>(comm, table.ShardBytes(), settings.Stage);
-    memory->Load(comm, parts.File.get(), where.Path, table.ShardBegin());
+    memory->Load(comm, parts.File.get(), indexFile.Path, table.ShardBegin());
   } catch (const Error& error) {
     throw IndexFileError(FileFault::Unreadable, error.what());  // all ranks have the same error
   }
-  Agree(comm, FileFault::Corrupted, [&] { CheckShards(table, *memory, where); });
-  Agree(comm, FileFault::Corrupted, [&] { indexFile.Index.Index = MakeIndex(description, table, memory); });
-  indexFile.Data = std::move(description.Data);
-  indexFile.Index.Prints = std::move(description.Prints);
-  indexFile.Index.Memory = memory;
-  indexFile.Path = where.Path;
-  indexFile.Bytes = table.FileBytes();
-  return indexFile;
+  RunAndShareFault(comm, FileFault::Corrupted, [&] { CheckShards(table, *memory, indexFile); });
+  RunAndShareFault(
+      comm, FileFault::Corrupted, [&] { result.Index.Index = MakeIndex(description, table, memory); });
+  result.Data = std::move(description.Data);
+  result.Index.Prints = std::move(description.Prints);
+  result.Index.Memory = memory;
+  result.Path = indexFile.Path;
+  result.Bytes = table.FileBytes();
+  return result;
 }
 
-/// Greatest number of attempts to read an index file that looks damaged, because another user may have
-/// replaced the file during the read.
+/// Greatest number of attempts to read an index file. An index file can look damaged because another program
+/// replaces the file during the read.
 constexpr int MostAttempts = 10;
 
-/// Returns whether the file on rank 0 has changed since `before`. Collective: every rank of the communicator
-/// calls it.
-bool Replaced(Communicator& comm, const IndexFilePath& where, const std::optional<FileState>& before)
+/// Returns whether an index file has changed on rank 0 since its state was `before`. Collective: every rank
+/// of the communicator calls it.
+bool WasReplaced(Communicator& comm, const IndexFilePath& indexFile, const std::optional<FileState>& before)
 {
-  const auto now = StateOf(where.Path);
+  const auto now = StateOf(indexFile.Path);
   const bool same = before.has_value() == now.has_value() && (!now || now->Print == before->Print);
   return !AllOf(comm, same || comm.Rank() != 0);
 }
 
-/// Returns the text of the error, with the name of the index file.
-std::string MessageFor(const IndexFilePath& where, const Error& error)
+/// Returns the text of `error`, preceded by the path of the index file unless the text contains the path.
+std::string MessageFor(const IndexFilePath& indexFile, const Error& error)
 {
   const std::string text = error.what();
-  return text.find(where.Path) == std::string::npos ? where.Path + ": " + text : text;
+  return text.find(indexFile.Path) == std::string::npos ? indexFile.Path + ": " + text : text;
 }
 
 }  // namespace
@@ -206,12 +216,12 @@ std::string MessageFor(const IndexFilePath& where, const Error& error)
 std::string IndexFileSearch::Warning() const
 {
   std::string text;
-  for (const IndexFileState& state : this->Passed) {
-    // An index file that can neither be read nor replaced must not cause a warning each time if another index
-    // file is used instead.
+  for (const IndexFileState& state : this->Rejected) {
+    // An index file that can neither be read nor replaced must not cause a warning at each open if PatchIO
+    // uses another index file.
     const bool replaced = state.Fault == FileFault::Unreadable && this->Found;
     if (NeedsWarning(state.Fault) && !replaced) {
-      text += (text.empty() ? "" : "\n") + fmt::format("Ignoring an index file. {}", state.Message);
+      text += (text.empty() ? "" : "\n") + fmt::format("{} PatchIO ignores this index file.", state.Message);
     }
   }
   return text;
@@ -220,39 +230,40 @@ std::string IndexFileSearch::Warning() const
 IndexFileSearch FindStepIndexFile(Communicator& comm, const std::string& path, const IndexSettings& settings)
 {
   IndexFileSearch search;
-  for (const IndexFilePath& where : SharedIndexFilePathsFor(comm, path)) {
-    IndexFileState state{where, FileFault::Absent, ""};
+  for (const IndexFilePath& indexFile : SharedIndexFilePathsFor(comm, path)) {
+    IndexFileState state{indexFile, FileFault::Absent, ""};
     for (int attempt = 0; attempt < MostAttempts; ++attempt) {
-      const auto before = StateOf(where.Path);
+      const auto before = StateOf(indexFile.Path);
       try {
-        search.Found = LoadFrom(comm, path, where, settings);
+        search.Found = LoadIndexFile(comm, path, indexFile, settings);
         return search;
       } catch (const IndexFileError& error) {
-        state.Fault = error.Kind;
-        state.Message = MessageFor(where, error);
+        state.Fault = error.Fault;
+        state.Message = MessageFor(indexFile, error);
       } catch (const Error& error) {
         state.Fault = FileFault::Unreadable;  // all ranks have the same error
-        state.Message = MessageFor(where, error);
+        state.Message = MessageFor(indexFile, error);
       }
-      if (state.Fault != FileFault::Corrupted || !Replaced(comm, where, before)) {
+      if (state.Fault != FileFault::Corrupted || !WasReplaced(comm, indexFile, before)) {
         break;
       }
     }
-    search.Passed.push_back(state);
+    search.Rejected.push_back(state);
   }
   return search;
 }
 
 std::optional<TimeStep> HeadFromIndexFile(const std::string& path)
 {
-  for (const IndexFilePath& where : IndexFilePathsFor(path)) {
+  for (const IndexFilePath& indexFile : IndexFilePathsFor(path)) {
     try {
-      const std::unique_ptr<PlainFile> file = OpenIndexFile(where.Path);
+      const std::unique_ptr<PlainFile> file = OpenIndexFile(indexFile.Path);
       const StepIndexHead head = DecodeHead(IndexFileHead::Read(*file).ReadPart(*file, 0));
-      CheckFits(head, path, where);
+      CheckHead(head, path, indexFile);
       return TimeStep{path, head.Time, head.Step};
     } catch (const std::exception&) {
-      // Opening the step will report the fault of the index file; here, the format answers instead.
+      // Opening the step reports the fault of the index file later. Now, the format reads the head of the
+      // step.
     }
   }
   return std::nullopt;
@@ -260,15 +271,16 @@ std::optional<TimeStep> HeadFromIndexFile(const std::string& path)
 
 namespace {
 
-/// A reason why an index may not be saved.
+/// The reason why an index must not be saved.
 struct Obstacle
 {
   std::string Text;
   double SecondsToWait = -1;
 };
 
-/// Returns an obstacle if a file changed less than `settleSeconds` before its state was determined.
-std::optional<Obstacle> RecentChange(
+/// Returns an obstacle if a file of the step changed later than `settleSeconds` before `describing.Now`, and
+/// nothing otherwise.
+std::optional<Obstacle> FindRecentChange(
     const BuiltIndex& built, const DescribingState& describing, double settleSeconds)
 {
   std::int64_t youngest = describing.Before->Changed;
@@ -290,8 +302,8 @@ std::optional<Obstacle> RecentChange(
   return obstacle;
 }
 
-/// Returns the reason why the index may not be saved, or an empty text if saving is allowed. Called on rank 0
-/// only.
+/// Returns the reason why the index must not be saved, or an obstacle with an empty text. Call FindObstacle()
+/// on rank 0 only.
 Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const DescribingState& describing,
     const IndexSettings& settings)
 {
@@ -302,14 +314,14 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
   if (!built.VanishedFile.empty() || !describing.Before || !now || now->Print != describing.Before->Print) {
     return {"files of the step changed while they were read", -1};
   }
-  if (const auto recent = RecentChange(built, describing, settings.SettleSeconds)) {
+  if (const auto recent = FindRecentChange(built, describing, settings.SettleSeconds)) {
     return *recent;
   }
   std::vector<std::uint64_t> sizes;
   for (const Fingerprint& print : built.Index.Prints) {
     sizes.push_back(print.Size);
   }
-  // An index that FindStepIndexFile() would refuse need not be written.
+  // It is useless to write an index that FindStepIndexFile() would reject.
   return {CatchError([&] {
             CheckCatalog(catalog);
             built.Index.Index.Check(catalog, sizes);
@@ -317,28 +329,29 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
       -1};
 }
 
-/// The parts of rank 0. The path in the first part depends on the folder of the index file.
+/// The contents of an index file, except for the bytes of the shards. The path in Head depends on the path of
+/// the index file.
 struct Contents
 {
-  StepIndexHead First;
-  std::vector<std::byte> Second;
-  std::vector<PartEntry> Shards;  ///< table entries of the shards, on all ranks
+  StepIndexHead Head;                  ///< first part of rank 0
+  std::vector<std::byte> Description;  ///< second part of rank 0, as bytes
+  std::vector<PartEntry> Shards;       ///< table entries of the shards, on all ranks
 };
 
-/// Fills all members except the shards. Called on rank 0 only.
+/// Sets the parts of rank 0. Call FillContents() on rank 0 only.
 void FillContents(Contents& contents, const Format& format, const Catalog& catalog, const BuiltIndex& built,
     const DescribingState& describing)
 {
-  contents.First.FormatName = format.Name();
-  contents.First.Described = describing.Before->Print;
-  contents.First.Step = catalog.Step;
-  contents.First.Time = catalog.Time;
-  contents.Second = Encode(Describe(catalog, built.Index.Index.Files(), built.Index.Prints));
+  contents.Head.FormatName = format.Name();
+  contents.Head.DescribingPrint = describing.Before->Print;
+  contents.Head.Step = catalog.Step;
+  contents.Head.Time = catalog.Time;
+  contents.Description = Encode(MakeDescription(catalog, built.Index.Index.Files(), built.Index.Prints));
 }
 
-/// Writes the index file at `where`. Throws Error, the same on all ranks. Collective: every rank of the
-/// communicator calls it.
-void SaveAt(Communicator& comm, const IndexFilePath& where, const Catalog& catalog, Contents& contents,
+/// Writes an index file at the path `indexFile`. Throws Error, the same on all ranks, if writing fails.
+/// Collective: every rank of the communicator calls it.
+void SaveTo(Communicator& comm, const IndexFilePath& indexFile, const Catalog& catalog, Contents& contents,
     const BuiltIndex& built)
 {
   std::vector<std::vector<std::byte>> parts;
@@ -346,12 +359,12 @@ void SaveAt(Communicator& comm, const IndexFilePath& where, const Catalog& catal
   std::string temporary;
   RunOnAllRanks(comm, [&] {
     if (comm.Rank() == 0) {
-      contents.First.Path = where.NextToData ? "" : AbsolutePath(catalog.Path);
-      parts = {Encode(contents.First), contents.Second};
+      contents.Head.Path = indexFile.NextToData ? "" : AbsolutePath(catalog.Path);
+      parts = {Encode(contents.Head), contents.Description};
       for (const auto& part : parts) {
         entries.push_back({part.size(), 0, Checksum(part.data(), part.size())});
       }
-      temporary = PrepareToReplace(where);
+      temporary = PrepareReplacement(indexFile);
     }
   });
   entries = GatherValues(comm, entries);
@@ -364,7 +377,7 @@ void SaveAt(Communicator& comm, const IndexFilePath& where, const Catalog& catal
     if (comm.Rank() == 0) {
       std::remove(temporary.c_str());
     }
-    throw Error(NameIndexFile(error.what(), temporary, where));
+    throw Error(WithIndexFileName(error.what(), temporary, indexFile));
   } catch (...) {
     if (comm.Rank() == 0) {
       std::remove(temporary.c_str());
@@ -373,7 +386,7 @@ void SaveAt(Communicator& comm, const IndexFilePath& where, const Catalog& catal
   }
   RunOnAllRanks(comm, [&] {
     if (comm.Rank() == 0) {
-      Replace(temporary, where);
+      ReplaceIndexFile(temporary, indexFile);
     }
   });
 }
@@ -397,9 +410,9 @@ SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Ca
       obstacle = {fault, -1};
     }
   }
-  outcome.WhyNot = comm.AllGather(obstacle.Text)[0];
+  outcome.Reason = comm.AllGather(obstacle.Text)[0];
   outcome.SecondsToWait = comm.AllGather(std::vector<double>{obstacle.SecondsToWait})[0];
-  if (!outcome.WhyNot.empty()) {
+  if (!outcome.Reason.empty()) {
     return outcome;
   }
   const std::uint64_t length = built.Lengths[comm.Rank()];
@@ -409,19 +422,19 @@ SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Ca
   try {
     paths = SharedIndexFilePathsFor(comm, catalog.Path);
   } catch (const Error& error) {
-    outcome.WhyNot = error.what();  // all ranks have the same error
+    outcome.Reason = error.what();  // all ranks have the same error
   }
-  for (const IndexFilePath& where : paths) {
-    if (where.OldName) {
+  for (const IndexFilePath& indexFile : paths) {
+    if (indexFile.HasOldName) {
       continue;
     }
     try {
-      SaveAt(comm, where, catalog, contents, built);
-      outcome.WhyNot.clear();
-      outcome.Path = where.Path;
+      SaveTo(comm, indexFile, catalog, contents, built);
+      outcome.Reason.clear();
+      outcome.Path = indexFile.Path;
       return outcome;
     } catch (const Error& error) {
-      outcome.WhyNot += (outcome.WhyNot.empty() ? "" : " ") + std::string(error.what());
+      outcome.Reason += (outcome.Reason.empty() ? "" : " ") + std::string(error.what());
     }
   }
   return outcome;

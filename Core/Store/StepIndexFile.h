@@ -1,10 +1,10 @@
-// The index file of a step, and the functions that find, check and save this file.
+// The index file of a time step, and the functions that find, check and save index files of steps.
 #pragma once
 
 #include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
 #include "Formats/Format.h"
-#include "Store/GroupedFile.h"
+#include "Store/IndexFileHead.h"
 #include "Store/IndexFilePath.h"
 #include "Store/LocationIndex.h"
 
@@ -15,75 +15,82 @@
 
 namespace patchio {
 
-/// Modes of the metadata channel: whether index files are read and written.
+/// Modes of the metadata channel, which determine whether PatchIO reads and writes index files.
 enum class IndexMode
 {
-  Off,      ///< neither read nor written; the format locates the values each time
-  On,       ///< read if there is a sound file; written after an index was built
-  Rebuild,  ///< not read, but written
-  ReadOnly  ///< read if there is a sound file; never written, and no index is built
+  Off,      ///< PatchIO neither reads nor writes index files; the format locates the values each time
+  On,       ///< PatchIO reads valid index files; otherwise, it builds an index and writes an index file
+  Rebuild,  ///< PatchIO builds an index and writes an index file, without reading index files
+  ReadOnly  ///< PatchIO reads valid index files; it neither builds indices nor writes index files
 };
 
+/// Returns whether PatchIO reads index files in this mode.
 constexpr bool ReadsIndexFiles(IndexMode mode)
 {
   return mode == IndexMode::On || mode == IndexMode::ReadOnly;
 }
+/// Returns whether PatchIO writes index files in this mode.
 constexpr bool WritesIndexFiles(IndexMode mode)
 {
   return mode == IndexMode::On || mode == IndexMode::Rebuild;
 }
 
-/// The contents of a valid index file.
+/// The contents of a valid index file of a step.
 struct StepIndexFile
 {
   Catalog Data;
   StepIndex Index;
-  std::string Path;
-  std::uint64_t Bytes = 0;  ///< size of the file
+  std::string Path;         ///< path of the index file
+  std::uint64_t Bytes = 0;  ///< size of the index file
 };
 
-/// An index file that is not used, with the reason.
+/// An index file that cannot be used, and the reason.
 struct IndexFileState
 {
-  IndexFilePath Where;
+  IndexFilePath File;
   FileFault Fault = FileFault::Absent;
-  std::string Message;
+  std::string Message;  ///< message for the user, with the path of the index file
 };
 
+/// The result of FindStepIndexFile().
 struct IndexFileSearch
 {
-  std::optional<StepIndexFile> Found;
-  std::vector<IndexFileState> Passed;  ///< index files that cannot be used, in the order of the search
+  std::optional<StepIndexFile> Found;    ///< nothing if there is no valid index file
+  std::vector<IndexFileState> Rejected;  ///< index files that cannot be used, in the order of the search
 
   /// Returns a warning for the user about index files that are damaged or cannot be read, or an empty text.
-  /// The warning does not mention stale or absent files, or an unreadable file if another one was found.
+  /// The warning does not mention stale or absent index files, nor unreadable index files if another index
+  /// file was found.
   std::string Warning() const;
 };
 
-/// Looks for the index file of the step that `path` describes; reads and checks the entire index file.
-/// Collective: every rank of the communicator calls it. The four steps are those of L. Cao et al., "Dual
-/// channel parallel I/O: A fast data access for scientific computing", 2015: rank 0 reads and checks the
-/// header; all ranks receive the table, set their views of the file, and read collectively. An index file
-/// with any fault counts as absent. The result is the same on all ranks. Throws Error, the same on all ranks,
-/// when `path` is relative to a folder that no longer exists.
+/// Finds the index file of the step that `path` describes, and reads and checks the entire index file. The
+/// four steps are the steps of L. Cao et al., "Dual channel parallel I/O: A fast data access for scientific
+/// computing", 2015: rank 0 reads and checks the header; all ranks receive the table, set their views of the
+/// file, and read collectively. Rejects index files with any fault. Returns the same on all ranks. Throws
+/// Error, the same on all ranks, if `path` is relative to a folder that no longer exists. Collective: every
+/// rank of the communicator calls it.
 IndexFileSearch FindStepIndexFile(Communicator& comm, const std::string& path, const IndexSettings& settings);
 
-/// Returns the head of a step from its index file, or nothing unless the index file is sound and matches the
-/// describing file. Reads a few bytes only. Not collective.
+/// Returns the head of the step that `path` describes from the index file of the step, or nothing if there is
+/// no valid index file that matches the describing file. Reads and checks only the beginning of the index
+/// file. Not collective.
 std::optional<TimeStep> HeadFromIndexFile(const std::string& path);
 
+/// The result of SaveStepIndexFile().
 struct SaveOutcome
 {
   std::string Path;    ///< path of the index file; empty if the index was not saved
-  std::string WhyNot;  ///< the reason if the index was not saved, as a phrase
-  /// Seconds until a new index could be saved, if files that changed too recently are the only obstacle;
+  std::string Reason;  ///< reason why the index was not saved, as a phrase; empty if the index was saved
+  /// Seconds until a new index can be saved, if the only obstacle is that files changed too recently;
   /// otherwise negative.
   double SecondsToWait = -1;
 };
 
-/// Writes the index file to the first path that can be written, but only if FindStepIndexFile() would accept
-/// the file. Collective: every rank of the communicator calls it. Does not throw if the file system refuses;
-/// see SaveOutcome::WhyNot.
+/// Writes the index file of a step to the first path at which writing succeeds. Writes nothing if
+/// FindStepIndexFile() would reject the index file. `describing`: state of the describing file before the
+/// step was opened. Does not throw if writing fails; see SaveOutcome::Reason. Collective: every rank of the
+/// communicator calls it.
 SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Catalog& catalog,
     BuiltIndex& built, const DescribingState& describing, const IndexSettings& settings);
 

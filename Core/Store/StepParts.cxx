@@ -13,22 +13,25 @@ namespace fs = std::filesystem;
 namespace patchio {
 namespace {
 
-constexpr std::uint32_t KindOfStep = 1;
+/// The number at the beginning of the first part of an index file, by which the index files of series and of
+/// steps differ.
+constexpr std::uint32_t StepFileType = 1;
 
-/// Returns references to the members in the order of the file.
+/// Returns references to the members of a StepIndexHead, in the order of the file.
 template <typename Head>
 auto MembersOf(Head& head)
 {
-  return std::tie(head.Path, head.FormatName, head.Described, head.Step, head.Time);
+  return std::tie(head.Path, head.FormatName, head.DescribingPrint, head.Step, head.Time);
 }
 
-/// Returns whether a relative name stays below its folder.
-bool StaysBelow(const std::string& name)
+/// Returns whether `name` is a relative path to a file inside the folder to which the path is relative.
+bool IsInFolder(const std::string& name)
 {
   const fs::path path(name);
   return !name.empty() && path.is_relative() && std::find(path.begin(), path.end(), "..") == path.end();
 }
 
+/// Returns the folder of `path` with a slash at the end, or an empty text for the working directory.
 std::string FolderOf(const std::string& path)
 {
   const std::string folder = fs::path(path).parent_path().string();
@@ -40,15 +43,15 @@ std::string FolderOf(const std::string& path)
 std::vector<std::byte> Encode(const StepIndexHead& head)
 {
   ByteWriter out;
-  out.Put(KindOfStep);
-  out.Put(MembersOf(head));
-  return out.Take();
+  out.Append(StepFileType);
+  out.Append(MembersOf(head));
+  return out.Release();
 }
 
 StepIndexHead DecodeHead(const std::vector<std::byte>& bytes)
 {
   ByteReader in(bytes);
-  if (in.Get<std::uint32_t>() != KindOfStep) {
+  if (in.Get<std::uint32_t>() != StepFileType) {
     throw Error("The index file does not describe a time step.");
   }
   StepIndexHead head;
@@ -56,14 +59,14 @@ StepIndexHead DecodeHead(const std::vector<std::byte>& bytes)
   return head;
 }
 
-StepDescription Describe(
+StepDescription MakeDescription(
     const Catalog& catalog, const std::vector<std::string>& files, const std::vector<Fingerprint>& prints)
 {
   StepDescription description;
   const std::string folder = FolderOf(catalog.Path);
   for (const std::string& file : files) {
     const std::string name = file.compare(0, folder.size(), folder) == 0 ? file.substr(folder.size()) : file;
-    if (!StaysBelow(name)) {
+    if (!IsInFolder(name)) {
       throw Error("the file " + file + " is outside the folder of the step");
     }
     description.Files.push_back(name);
@@ -77,10 +80,10 @@ StepDescription Describe(
 std::vector<std::byte> Encode(const StepDescription& description)
 {
   ByteWriter out;
-  out.Put(description.Files);
-  out.Put(description.Prints);
-  out.Put(description.Data.Serialize());
-  return out.Take();
+  out.Append(description.Files);
+  out.Append(description.Prints);
+  out.Append(description.Data.Serialize());
+  return out.Release();
 }
 
 StepDescription DecodeDescription(const std::vector<std::byte>& bytes, const std::string& path)
@@ -91,7 +94,7 @@ StepDescription DecodeDescription(const std::vector<std::byte>& bytes, const std
   in.Get(names);
   const std::string folder = FolderOf(path);
   for (const std::string& name : names) {
-    if (!StaysBelow(name)) {
+    if (!IsInFolder(name)) {
       throw Error("The index file names a file outside the folder of the data.");
     }
     description.Files.push_back(folder + name);

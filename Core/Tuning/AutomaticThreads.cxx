@@ -20,47 +20,47 @@ namespace patchio {
 
 namespace {
 
-/// Returns the number of requests by others whose effect is less than the usual variation of rates.
-double Negligible(double concurrency)
+/// Returns the number of requests by other programs whose effect is less than the usual variation of rates.
+double NegligibleLoad(double concurrency)
 {
   return std::max(1.0, 0.1 * concurrency);
 }
 
 }  // namespace
 
-bool IsClearlyAlone(const LoadEstimate& load, double concurrency)
+bool IsClearlyUnloaded(const LoadEstimate& load, double concurrency)
 {
-  return load.Confidence > 0 && load.Load <= Negligible(concurrency);
+  return load.Confidence > 0 && load.Load <= NegligibleLoad(concurrency);
 }
 
 bool IsClearlyLoaded(const LoadEstimate& load, double concurrency)
 {
-  return load.Confidence > 0 && load.Load > Negligible(concurrency);
+  return load.Confidence > 0 && load.Load > NegligibleLoad(concurrency);
 }
 
 void UnloadedRates::Add(int threads, double rate, const LoadEstimate& load, int epoch)
 {
-  this->Alone = this->Alone || IsClearlyAlone(load, threads);
-  this->Loaded = this->Loaded || IsClearlyLoaded(load, threads);
+  this->AnyUnloaded = this->AnyUnloaded || IsClearlyUnloaded(load, threads);
+  this->AnyLoaded = this->AnyLoaded || IsClearlyLoaded(load, threads);
   if (rate > 0) {
     this->Windows.push_back({threads, rate, epoch});
   }
 }
 
-std::vector<RateSample> UnloadedRates::Samples(bool mustBeAlone) const
+std::vector<RateSample> UnloadedRates::Samples(bool mustBeUnloaded) const
 {
-  if (this->Loaded || (mustBeAlone && !this->Alone)) {
+  if (this->AnyLoaded || (mustBeUnloaded && !this->AnyUnloaded)) {
     return {};
   }
-  struct Sum
+  struct RateSum
   {
     double Rate = 0;
     int Windows = 0;
   };
-  std::map<int, Sum> sums;
-  for (const Window& window : this->Windows) {
+  std::map<int, RateSum> sums;
+  for (const RateWindow& window : this->Windows) {
     if (window.Epoch == this->Windows.front().Epoch) {
-      Sum& sum = sums[window.Threads];
+      RateSum& sum = sums[window.Threads];
       sum.Rate += window.Rate;
       ++sum.Windows;
     }
@@ -78,20 +78,21 @@ namespace {
 /// searches for a better number.
 constexpr double FirstWindowUnknown = 0.1;
 constexpr double FirstWindowKnown = 1;
-/// Least duration of a read that refines a profile: shorter reads tell too little about a storage.
-constexpr double LeastSecondsToLearn = 5;
-/// Lifetime of a result in seconds. Steps may follow each other within less than a millisecond, and finding
-/// mount and profile, or asking the kernel for other readers, takes much longer.
-constexpr double LookAgainSeconds = 2;
-constexpr double SenseAgainSeconds = 0.1;
-/// Least pause between reads in which other readers can be observed.
-constexpr double LeastSecondsToSense = 0.02;
+/// Least duration in seconds of a read that refines a profile: shorter reads tell too little about a storage.
+constexpr double LeastRefiningSeconds = 5;
+/// Lifetimes in seconds of a search for mount and profile, and of an estimate of the load. Time steps may
+/// follow each other within less than a millisecond, but a search or an estimate takes much longer.
+constexpr double SearchLifetime = 2;
+constexpr double SampleLifetime = 0.1;
+/// Least pause between reads, in seconds, in which the sensor can observe other readers.
+constexpr double LeastIdleSeconds = 0.02;
 
-/// Returns whether rates of this class of storage are worth keeping. Local disks sometimes answer from
-/// memory, which later reads cannot rely on.
-bool AreRatesRepeatable(MountClass kind)
+/// Returns whether rates of this class of storage are repeatable. Local disks sometimes answer from the page
+/// cache, on which later reads cannot rely.
+bool AreRatesRepeatable(MountClass mountClass)
 {
-  return kind == MountClass::Network || kind == MountClass::Parallel || kind == MountClass::Fuse;
+  return mountClass == MountClass::Network || mountClass == MountClass::Parallel ||
+         mountClass == MountClass::Fuse;
 }
 
 /// Returns a line for the report: "NC = 6: 10 requests in flight give ...".
@@ -144,65 +145,66 @@ int ConcurrencyFor(const StorageProfile& profile, int ranks)
 }
 
 void AutomaticThreads::Begin(
-    Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank)
+    Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostThreadsOfRank)
 {
   this->Ranks = &ranks;
   this->IsRankZero = ranks.Rank() == 0;
-  this->SeenLoad.reset();
-  this->SeenRates = UnloadedRates();
+  this->LatestLoad.reset();
+  this->ReadRates = UnloadedRates();
   this->Policy = policy;
   if (this->IsRankZero) {
-    this->LookAtStorage(path, ranks.Size());
+    this->UpdateChoice(path, ranks.Size());
   }
-  this->Agree(ranks, mostOfRank);
+  this->BroadcastStorage(ranks, mostThreadsOfRank);
   this->StartController(ranks);
   this->Watch = Stopwatch();
 }
 
-/// Finds mount and profile. Reuses the previous result for LookAgainSeconds. Called on rank 0 only.
+/// Finds mount and profile. Reuses the previous result for SearchLifetime. Called on rank 0 only.
 void AutomaticThreads::FindStorage(const std::string& path, int ranks)
 {
-  const bool fresh = this->Found && this->Found->Path == path && this->Found->Ranks == ranks &&
-                     this->Found->Since.Seconds() < LookAgainSeconds;
+  const bool fresh = this->LastSearch && this->LastSearch->Path == path && this->LastSearch->Ranks == ranks &&
+                     this->LastSearch->Age.Seconds() < SearchLifetime;
   if (!fresh) {
-    this->Found = Finding{path, ranks, {}, {}};
+    this->LastSearch = StorageSearch{path, ranks, {}, {}};
     const std::string fault = CatchError([&] {
-      this->Where = MountOf(path);
-      this->Profile = FindProfile(path, &this->Found->Notes, ranks);
+      this->StorageMount = MountOf(path);
+      this->Profile = FindProfile(path, &this->LastSearch->Notes, ranks);
     });
     if (!fault.empty()) {
-      this->Found->Notes.push_back(fault);
+      this->LastSearch->Notes.push_back(fault);
     }
   }
-  this->ProfileNotes = this->Found->Notes;
+  this->ProfileNotes = this->LastSearch->Notes;
 }
 
-/// Finds the storage, its profile and the current load by others. Called on rank 0 only.
-void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
+/// Updates CurrentChoice: finds the mount and its profile, and estimates the current load. Called on rank 0
+/// only.
+void AutomaticThreads::UpdateChoice(const std::string& path, int ranks)
 {
   this->FindStorage(path, ranks);
   ThreadChoice choice;
-  const Mount where = this->Where.value_or(Mount());
-  choice.Storage.Class = where.Class;
+  const Mount mount = this->StorageMount.value_or(Mount());
+  choice.Storage.Class = mount.Class;
   if (this->Profile) {
     choice.Storage.Concurrency = ConcurrencyFor(*this->Profile, ranks);
     choice.ConcurrencySource = DescribeSource(*this->Profile, ranks);
     choice.Requests = this->Profile->Requests;
   }
-  if (!this->Sensor || this->SensedMount != where.Point) {
-    this->Sensor = std::make_unique<LoadSensor>(where);
-    this->SensedMount = where.Point;
-    this->Sensed.reset();
-    this->ReadSinceSensed = false;
+  if (!this->Sensor || this->SensorMount != mount.Point) {
+    this->Sensor = std::make_unique<LoadSensor>(mount);
+    this->SensorMount = mount.Point;
+    this->SinceSample.reset();
+    this->ReadSinceSample = false;
   }
-  this->Sensor->UseCurve(this->Profile ? CurveOf(*this->Profile) : std::nullopt);
+  this->Sensor->SetCurve(this->Profile ? CurveOf(*this->Profile) : std::nullopt);
   choice.Load = this->LoadBeforeRead();
   choice.Storage.Load = choice.Load.Load;
   if (this->Profile && this->Profile->HasReliableFit()) {
-    SetStarts(choice.Storage, this->Profile->Fit);
+    SetInitialReads(choice.Storage, this->Profile->Fit);
   }
   choice.HasUnusableProfiles = !this->Profile && !this->ProfileNotes.empty();
-  this->Known = choice;
+  this->CurrentChoice = choice;
 }
 
 LoadEstimate AutomaticThreads::EstimateLoad(const OwnReads& own)
@@ -210,49 +212,51 @@ LoadEstimate AutomaticThreads::EstimateLoad(const OwnReads& own)
   return this->SenseLoad ? this->SenseLoad(own) : this->Sensor->Sample(own);
 }
 
-/// Returns the load by others since the last read of this reader.
+/// Returns the load by other programs since the last read of this reader. The load is unknown if the pause
+/// was too short.
 LoadEstimate AutomaticThreads::LoadBeforeRead()
 {
   const LoadEstimate tooShort{0, 0, "the time since the previous read was too short"};
-  const double passed = this->Sensed ? this->Sensed->Seconds() : LeastSecondsToSense;
-  if (this->ReadSinceSensed && passed < 2 * SenseAgainSeconds) {
-    return this->Known.Load;
+  const double passed = this->SinceSample ? this->SinceSample->Seconds() : LeastIdleSeconds;
+  if (this->ReadSinceSample && passed < 2 * SampleLifetime) {
+    return this->CurrentChoice.Load;
   }
-  if (!this->ReadSinceSensed && passed < LeastSecondsToSense) {
+  if (!this->ReadSinceSample && passed < LeastIdleSeconds) {
     return tooShort;
   }
   const LoadEstimate load = this->EstimateLoad(OwnReads());
-  return std::exchange(this->ReadSinceSensed, false) ? tooShort : load;
+  return std::exchange(this->ReadSinceSample, false) ? tooShort : load;
 }
 
 /// Starts a window of the sensor in which this reader does not read.
 void AutomaticThreads::BeginIdleWindow()
 {
-  this->ReadSinceSensed = this->Sensed && this->Sensed->Seconds() < SenseAgainSeconds;
-  if (!this->ReadSinceSensed) {
+  this->ReadSinceSample = this->SinceSample && this->SinceSample->Seconds() < SampleLifetime;
+  if (!this->ReadSinceSample) {
     this->EstimateLoad(OwnReads());
-    this->Sensed = Stopwatch();
+    this->SinceSample = Stopwatch();
   }
 }
 
-/// Shares rank 0's knowledge of the storage, and the least limit of threads, with all ranks. Uses few
-/// messages, because a short read loses more time by waiting for other ranks than it gains. Collective: every
-/// rank of the communicator calls it.
-void AutomaticThreads::Agree(Communicator& ranks, int mostOfRank)
+/// Broadcasts the facts about the storage from rank 0, and the least limit on the threads of a rank. Uses few
+/// messages, because a short read loses more time by waiting for messages than by a poor number of threads.
+/// Collective: every rank of the communicator calls it.
+void AutomaticThreads::BroadcastStorage(Communicator& ranks, int mostThreadsOfRank)
 {
-  static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the call asks the kernel
+  // The variable is static because hardware_concurrency() asks the kernel.
+  static const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const auto known = [this] {
-    ThreadChoice& choice = this->Known;
+    ThreadChoice& choice = this->CurrentChoice;
     return std::tie(choice.Storage, choice.ConcurrencySource, choice.Load.Load, choice.Load.Confidence,
         choice.Load.Source, choice.Requests, choice.HasUnusableProfiles, this->MountPoint);
   };
-  const std::vector<std::byte> bytes = BytesOfRankZero(ranks, [&] {
-    this->MountPoint = this->Where ? this->Where->Point : "";
+  const std::vector<std::byte> bytes = ProduceOnRankZero(ranks, [&] {
+    this->MountPoint = this->StorageMount ? this->StorageMount->Point : "";
     ByteWriter writer;
-    writer.Put(MachineName());
-    writer.Put(std::max(cores, 1));
-    writer.Put(known());
-    return writer.Take();
+    writer.Append(MachineName());
+    writer.Append(std::max(cores, 1));
+    writer.Append(known());
+    return writer.Release();
   });
   ByteReader reader(bytes);
   std::string machine;
@@ -260,7 +264,7 @@ void AutomaticThreads::Agree(Communicator& ranks, int mostOfRank)
   this->OnMachineOfRankZero = machine == MachineName();
   const int coresThere = reader.Get<int>();
   reader.Get(known());
-  const int least = -static_cast<int>(ranks.Largest({-double(mostOfRank)})[0]);
+  const int least = -static_cast<int>(ranks.Max({-double(mostThreadsOfRank)})[0]);
   this->Job = {ranks.Size(), coresThere, least};
 }
 
@@ -271,39 +275,39 @@ void AutomaticThreads::StartController(Communicator& ranks)
   const Key key{this->MountPoint, ranks.Size(), this->Policy};
   const bool fresh = !this->Controller || !(this->ControllerKey == key);
   if (fresh) {
-    this->Controller =
-        std::make_unique<ThreadController>(ControllerFor(this->Known.Storage, this->Policy, this->Job));
+    this->Controller = std::make_unique<ThreadController>(
+        ControllerOptionsFor(this->CurrentChoice.Storage, this->Policy, this->Job));
     this->ControllerKey = key;
   }
-  const MountClass kind = this->Known.Storage.Class;
-  const bool guessed = fresh && this->Known.Storage.Concurrency == 0 && kind != MountClass::LocalDisk &&
-                       kind != MountClass::Memory;
+  const MountClass mountClass = this->CurrentChoice.Storage.Class;
+  const bool guessed = fresh && this->CurrentChoice.Storage.Concurrency == 0 &&
+                       mountClass != MountClass::LocalDisk && mountClass != MountClass::Memory;
   ReadControlOptions options;
-  options.MostOfRank = this->Job.MostOfRank;
+  options.MostThreadsOfRank = this->Job.MostThreadsOfRank;
   options.FirstWindow = guessed ? FirstWindowUnknown : FirstWindowKnown;
   options.OnMachineOfRankZero = this->OnMachineOfRankZero;
   this->Current = std::make_unique<ReadControl>(ranks, *this->Controller, options);
-  this->Current->ReportLoad(this->Known.Storage.Load);
+  this->Current->ReportLoad(this->CurrentChoice.Storage.Load);
   this->Current->OnWindow = [this](const ReadWindow& window) { return this->OnWindow(window); };
 }
 
 int AutomaticThreads::OnWindow(const ReadWindow& window)
 {
   if (this->IsRankZero) {
-    const bool mixed = std::exchange(this->ReadSinceSensed, false);
-    LoadEstimate load = this->EstimateLoad(mixed ? OwnReads() : window.Own);
+    const bool mixed = std::exchange(this->ReadSinceSample, false);
+    LoadEstimate load = this->EstimateLoad(mixed ? OwnReads() : window.Reads);
     if (mixed) {
       load = {0, 0, "the measurement includes previous reads of PatchIO"};
     }
     this->Current->ReportLoad(load.Load);
-    if (load.Confidence > 0 || !this->SeenLoad || this->SeenLoad->Confidence <= 0) {
-      this->SeenLoad = load;
+    if (load.Confidence > 0 || !this->LatestLoad || this->LatestLoad->Confidence <= 0) {
+      this->LatestLoad = load;
     }
-    const std::vector<ThreadsTried>& tried = this->Controller->History();
-    this->SeenRates.Add(window.Threads, window.Rate, load, tried.empty() ? 0 : tried.back().Epoch);
+    const std::vector<ThreadObservations>& tried = this->Controller->History();
+    this->ReadRates.Add(window.Threads, window.Rate, load, tried.empty() ? 0 : tried.back().Epoch);
   }
   // All ranks must make the same decision, so the limit uses the load that rank 0 knew one window ago.
-  StorageKnowledge now = this->Known.Storage;
+  StorageKnowledge now = this->CurrentChoice.Storage;
   now.Load = window.Load;
   return MostInFlight(now, this->Policy, this->Job);
 }
@@ -312,45 +316,47 @@ void AutomaticThreads::End()
 {
   this->Current->Finish();
   if (this->IsRankZero) {
-    if (this->Watch.Seconds() >= LeastSecondsToLearn && AreRatesRepeatable(this->Known.Storage.Class)) {
-      this->Refine();
+    if (this->Watch.Seconds() >= LeastRefiningSeconds &&
+        AreRatesRepeatable(this->CurrentChoice.Storage.Class)) {
+      this->RefineProfile();
     }
     this->BeginIdleWindow();
   }
-  this->ShareLoad();
+  this->BroadcastLoad();
 }
 
-/// Shares the load that rank 0 has seen with all ranks. Without windows there is nothing new to share.
-/// Collective: every rank of the communicator calls it.
-void AutomaticThreads::ShareLoad()
+/// Broadcasts the latest known load from rank 0. Does nothing if the read had no windows. Collective: every
+/// rank of the communicator calls it.
+void AutomaticThreads::BroadcastLoad()
 {
   if (this->Current->Windows().empty()) {
     return;
   }
-  if (this->SeenLoad && (this->SeenLoad->Confidence > 0 || this->Known.Load.Confidence <= 0)) {
-    this->Known.Load = *this->SeenLoad;
+  if (this->LatestLoad && (this->LatestLoad->Confidence > 0 || this->CurrentChoice.Load.Confidence <= 0)) {
+    this->CurrentChoice.Load = *this->LatestLoad;
   }
   const auto tie = [](LoadEstimate& load) { return std::tie(load.Load, load.Confidence, load.Source); };
-  const std::vector<std::byte> bytes = BytesOfRankZero(*this->Ranks, [&] {
+  const std::vector<std::byte> bytes = ProduceOnRankZero(*this->Ranks, [&] {
     ByteWriter writer;
-    writer.Put(tie(this->Known.Load));
-    return writer.Take();
+    writer.Append(tie(this->CurrentChoice.Load));
+    return writer.Release();
   });
   ByteReader reader(bytes);
-  reader.Get(tie(this->Known.Load));
-  this->Known.Storage.Load = this->Known.Load.Load;
+  reader.Get(tie(this->CurrentChoice.Load));
+  this->CurrentChoice.Storage.Load = this->CurrentChoice.Load.Load;
 }
 
-/// Merges the measured rates into the profile, and creates a profile if there is none. Called on rank 0 only.
-void AutomaticThreads::Refine()
+/// Merges the measured rates into the profile, and creates a profile if the storage has no profile. Called on
+/// rank 0 only.
+void AutomaticThreads::RefineProfile()
 {
   // A profile made from reads may describe a loaded storage, so later reads must be able to correct it.
-  const bool mustBeAlone = this->Profile && this->Profile->Fit.Known() && !this->Profile->FromReads;
-  const std::vector<RateSample> samples = this->SeenRates.Samples(mustBeAlone);
+  const bool mustBeUnloaded = this->Profile && this->Profile->Fit.Known() && !this->Profile->FromReads;
+  const std::vector<RateSample> samples = this->ReadRates.Samples(mustBeUnloaded);
   const std::string fault = CatchError([&] {
     StorageProfile profile = this->Profile.value_or(StorageProfile());
     if (!this->Profile) {
-      profile.Where = *this->Where;
+      profile.StorageMount = *this->StorageMount;
       profile.Source = MeasuredSource;
       profile.Node = NodeClass();
       profile.Ranks = this->Job.Ranks;
@@ -361,7 +367,7 @@ void AutomaticThreads::Refine()
       // to so few numbers.
       profile.Concurrency = profile.FromReads ? this->Controller->BestSoFar() : profile.Concurrency;
       SaveProfile(profile);
-      this->Found.reset();
+      this->LastSearch.reset();
     }
   });
   if (!fault.empty()) {
@@ -376,22 +382,23 @@ StorageCurve AutomaticThreads::Curve() const
     curve.Samples = this->Profile->Samples;
     curve.Fit = this->Profile->Fit;
   }
-  curve.Concurrency = this->Known.Storage.Concurrency;
-  curve.Load = this->Known.Storage.Load;
-  curve.Source = this->Known.ConcurrencySource;
+  curve.Concurrency = this->CurrentChoice.Storage.Concurrency;
+  curve.Load = this->CurrentChoice.Storage.Load;
+  curve.Source = this->CurrentChoice.ConcurrencySource;
   return curve;
 }
 
 std::string AutomaticThreads::Text() const
 {
-  const StorageKnowledge& storage = this->Known.Storage;
+  const StorageKnowledge& storage = this->CurrentChoice.Storage;
   std::string text = fmt::format("Threads: automatic, {}\n", NameOf(this->Policy));
-  text += storage.Concurrency > 0
-              ? fmt::format("  N* = {}: {}\n", storage.Concurrency, this->Known.ConcurrencySource)
-              : fmt::format("  N* unknown: {} ({}) has {}; measure it with 'patchio probe'\n",
-                    this->MountPoint, NameOf(storage.Class),
-                    this->Known.HasUnusableProfiles ? "no usable profile (see the notes)" : "no profile");
-  text += "  " + TextOf(this->Known.Load) + "\n";
+  text +=
+      storage.Concurrency > 0
+          ? fmt::format("  N* = {}: {}\n", storage.Concurrency, this->CurrentChoice.ConcurrencySource)
+          : fmt::format("  N* unknown: {} ({}) has {}; measure it with 'patchio probe'\n", this->MountPoint,
+                NameOf(storage.Class),
+                this->CurrentChoice.HasUnusableProfiles ? "no usable profile (see the notes)" : "no profile");
+  text += "  " + TextOf(this->CurrentChoice.Load) + "\n";
   return text + "  Reads in flight:" + TextOf(this->Current->Changes()) + "\n";
 }
 

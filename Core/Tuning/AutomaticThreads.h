@@ -16,82 +16,87 @@
 
 namespace patchio {
 
-/// Returns whether the load by others is known and negligible: at most one request, or a tenth of
-/// `concurrency`, the requests that this reader has in flight.
-bool IsClearlyAlone(const LoadEstimate& load, double concurrency);
-/// Returns whether the load by others is known and not negligible.
+/// Returns whether the load by other programs is known and negligible: at most one request, or a tenth of
+/// `concurrency`, the number of requests that this reader has in flight.
+bool IsClearlyUnloaded(const LoadEstimate& load, double concurrency);
+/// Returns whether the load by other programs is known and not negligible.
 bool IsClearlyLoaded(const LoadEstimate& load, double concurrency);
 
-/// Collects the windows of one read as samples for a storage profile. Rates under load by others are useless:
-/// a profile made from such rates would describe a loaded storage as idle.
+/// Collects the windows of one read as samples for a storage profile. Rates under load by other programs are
+/// useless: a profile made from such rates would describe a loaded storage as idle.
 class UnloadedRates
 {
 public:
-  /// Adds a window of the read: N, rate in bytes per second, and the load known at that time. epoch:
-  /// ThreadsTried::Epoch, which counts the changes of the storage that the ThreadController has noticed.
+  /// Adds a window of the read. threads: N; rate: bytes per second; load: the load known in this window;
+  /// epoch: ThreadObservations::Epoch, which counts the changes of the storage that the ThreadController has
+  /// noticed. A rate that is not positive gives no sample.
   void Add(int threads, double rate, const LoadEstimate& load, int epoch);
 
-  /// Returns one sample per N: the mean of its windows up to the first change of the storage. Returns nothing
-  /// if any window showed load. mustBeAlone: also returns nothing unless the load was clearly negligible at
-  /// some time; for storages whose load is inferred from the rate.
-  std::vector<RateSample> Samples(bool mustBeAlone) const;
+  /// Returns one sample per N: the mean rate of the windows with this N, up to the first change of the
+  /// storage. Returns nothing if any window showed load. If `mustBeUnloaded` is true, also returns nothing
+  /// unless some window had a clearly negligible load.
+  std::vector<RateSample> Samples(bool mustBeUnloaded) const;
 
 private:
-  struct Window
+  struct RateWindow
   {
     int Threads;
     double Rate;
     int Epoch;
   };
-  std::vector<Window> Windows;
-  bool Alone = false, Loaded = false;
+  std::vector<RateWindow> Windows;
+  bool AnyUnloaded = false, AnyLoaded = false;
 };
 
-/// The basis for the number of reads in flight, in numbers and in words.
+/// The facts that determine the number of reads in flight, as numbers and as text.
 struct ThreadChoice
 {
   StorageKnowledge Storage;       ///< Storage.Load equals Load.Load
   std::string ConcurrencySource;  ///< "profile /home/me/.config/patchio/storage/scratch.json, measured"
-  /// NC before the read; after the read the latest value known while it ran, if there was one.
+  /// NC before the read; after the read, the latest NC known during the read, if any.
   LoadEstimate Load;
   std::optional<StorageModel> Requests;  ///< cost of a request according to the profile
   bool HasUnusableProfiles = false;      ///< true: profiles for this storage exist, but all are unusable
 };
 
 /// Describes the origin of a profile: "profile /home/me/.config/patchio/storage/scratch.json, measured,
-/// 2026-11-21". For a table of threads, the text also names the entry for `ranks`.
+/// 2026-11-21". If the profile has a table of threads, the text says so, and whether `ranks` is beyond the
+/// end of the table.
 std::string DescribeSource(const StorageProfile& profile, int ranks);
-/// Returns N* of a profile. For a table of threads, returns the number of threads of all `ranks` together.
+/// Returns N* of a profile. If the profile has a table of threads, returns the number of threads of all
+/// `ranks` together.
 int ConcurrencyFor(const StorageProfile& profile, int ranks);
 /// Returns the number of threads, 1 to `most`, whose requests of 16 MiB each fit into an eighth of the free
 /// memory; the rest is for arrays.
 int ThreadsThatFit(int most);
 
-/// Chooses the number of threads: finds the profile of the storage before a read, adapts the number to rates
-/// and to the load by others during the read, and keeps the controller's state for the next read. All ranks
-/// get the same results: rank 0 observes and informs the other ranks. Not thread-safe.
+/// Chooses the number of threads: finds the profile of the storage before a read, adapts the number to the
+/// rates and to the load by other programs during the read, and keeps the ThreadController for the next read.
+/// All ranks get the same results: rank 0 observes the storage and informs the other ranks. Not thread-safe.
 class AutomaticThreads
 {
 public:
-  /// Prepares a read of files next to `path`. mostOfRank: greatest number of threads of a rank; the least
-  /// value of all ranks counts. Does not throw if the storage or the load is unknown. Collective: every rank
-  /// of the communicator calls it.
-  void Begin(Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank);
+  /// Prepares a read of files next to `path`. mostThreadsOfRank: greatest number of threads of a rank; the
+  /// least value of all ranks counts. Does not throw if the storage or the load is unknown. Collective: every
+  /// rank of the communicator calls it.
+  void Begin(Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostThreadsOfRank);
   /// Returns the control of the current read, valid until the next Begin().
   ReadControl& Control() { return *this->Current; }
   /// Ends the read, successful or not. Long reads refine the profile of network storages. Collective: every
   /// rank of the communicator calls it.
   void End();
 
-  /// Announces reads of this reader between End() and Begin(), so that they do not count as load by others.
-  void IgnoreOwnReads() { this->ReadSinceSensed = true; }
+  /// Announces reads of this reader between End() and Begin(), so that these reads do not count as load by
+  /// other programs.
+  void IgnoreOwnReads() { this->ReadSinceSample = true; }
 
-  const ThreadChoice& Choice() const { return this->Known; }
+  const ThreadChoice& Choice() const { return this->CurrentChoice; }
   /// Returns several lines for the report: N*, NC, reads in flight over time, and the origin of each.
   std::string Text() const;
-  /// Returns F(N) of the storage's profile. Call it on rank 0 only.
+  /// Returns F(N) of the storage's profile. Call this method on rank 0 only.
   StorageCurve Curve() const;
-  /// Returns the errors in profiles, and the reasons why profiles were ignored. Call it on rank 0 only.
+  /// Returns the errors in profiles, and the reasons why PatchIO ignores profiles. Call this method on rank 0
+  /// only.
   const std::vector<std::string>& Notes() const { return this->ProfileNotes; }
 
   /// Replaces the LoadSensor on rank 0; for tests.
@@ -109,39 +114,41 @@ private:
     }
   };
 
-  /// The last search for mount and profile: its arguments, its age and its notes.
-  struct Finding
+  /// The arguments, the age and the notes of the last search for mount and profile.
+  struct StorageSearch
   {
     std::string Path;
     int Ranks = 0;
-    Stopwatch Since;
+    Stopwatch Age;
     std::vector<std::string> Notes;
   };
 
-  void LookAtStorage(const std::string& path, int ranks);
+  void UpdateChoice(const std::string& path, int ranks);
   void FindStorage(const std::string& path, int ranks);
-  void Agree(Communicator& ranks, int mostOfRank);
+  void BroadcastStorage(Communicator& ranks, int mostThreadsOfRank);
   void StartController(Communicator& ranks);
   LoadEstimate EstimateLoad(const OwnReads& own);
   LoadEstimate LoadBeforeRead();
   void BeginIdleWindow();
   int OnWindow(const ReadWindow& window);
-  void ShareLoad();
-  void Refine();
+  void BroadcastLoad();
+  void RefineProfile();
 
   // On rank 0 only:
-  std::optional<Mount> Where;
+  std::optional<Mount> StorageMount;
   std::optional<StorageProfile> Profile;
-  std::optional<Finding> Found;  ///< origin of Where and Profile
+  std::optional<StorageSearch> LastSearch;  ///< origin of StorageMount and Profile
   std::unique_ptr<LoadSensor> Sensor;
-  std::string SensedMount;
-  std::optional<Stopwatch> Sensed;  ///< time since the load was last sampled after a read; empty: never
-  bool ReadSinceSensed = false;  ///< this reader has read since then; a sensor would take its reads for load
+  std::string SensorMount;
+  std::optional<Stopwatch> SinceSample;  ///< time since the load was last sampled after a read; empty: never
+  bool ReadSinceSample = false;  ///< true: this reader has read since SinceSample began, so the sensor would
+                                 ///< count these reads as load
   std::vector<std::string> ProfileNotes;
-  std::optional<LoadEstimate> SeenLoad;  ///< latest known load of the read, or else the latest estimate
-  UnloadedRates SeenRates;               ///< rates of the current read
+  /// Latest estimate of the read with a confidence above 0, or else the latest estimate.
+  std::optional<LoadEstimate> LatestLoad;
+  UnloadedRates ReadRates;  ///< rates of the current read
 
-  ThreadChoice Known;
+  ThreadChoice CurrentChoice;
   ThreadPolicy Policy = ThreadPolicy::Balanced;
   ReadingJob Job;
   std::string MountPoint;

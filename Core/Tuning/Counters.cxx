@@ -13,7 +13,7 @@
 
 namespace patchio {
 
-std::string Unescaped(std::string_view text)
+std::string Unescape(std::string_view text)
 {
   const auto digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '7'; };
   std::string plain;
@@ -53,7 +53,7 @@ std::optional<std::string> ReadKernelText(const std::string& path, std::size_t m
   return got < 0 ? std::nullopt : std::optional(std::move(text));
 }
 
-std::string_view TakeLine(std::string_view& text)
+std::string_view PopLine(std::string_view& text)
 {
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string_view line = text.substr(0, end);
@@ -61,7 +61,7 @@ std::string_view TakeLine(std::string_view& text)
   return line;
 }
 
-std::vector<std::string_view> WordsOf(std::string_view line, std::size_t most)
+std::vector<std::string_view> SplitWords(std::string_view line, std::size_t most)
 {
   constexpr std::string_view blanks = " \t\r";
   std::vector<std::string_view> words;
@@ -78,7 +78,7 @@ std::vector<std::string_view> WordsOf(std::string_view line, std::size_t most)
   return words;
 }
 
-std::optional<std::uint64_t> WholeNumber(std::string_view word)
+std::optional<std::uint64_t> ParseWholeNumber(std::string_view word)
 {
   std::uint64_t number = 0;
   const char* const end = word.data() + word.size();
@@ -86,7 +86,7 @@ std::optional<std::uint64_t> WholeNumber(std::string_view word)
   return fault == std::errc() && stop == end && !word.empty() ? std::optional(number) : std::nullopt;
 }
 
-std::optional<std::uint64_t> Passed(std::uint64_t before, std::uint64_t after)
+std::optional<std::uint64_t> CounterIncrease(std::uint64_t before, std::uint64_t after)
 {
   constexpr std::uint64_t width = std::uint64_t(1) << 32;
   if (after >= before) {
@@ -100,7 +100,7 @@ std::optional<std::uint64_t> Passed(std::uint64_t before, std::uint64_t after)
   return wrapped < (std::uint64_t(1) << 62) ? std::optional(wrapped) : std::nullopt;
 }
 
-std::string RootFolder(const std::string& root)
+std::string WithTrailingSlash(const std::string& root)
 {
   return root + (root.empty() || root.back() != '/' ? "/" : "");
 }
@@ -114,12 +114,12 @@ constexpr std::size_t MostMountText = std::size_t(1) << 24;   ///< enough for th
 constexpr std::size_t MostTargetText = std::size_t(1) << 16;  ///< for one storage target
 constexpr int MostTargets = 4096;
 
-/// Returns the whole numbers from word `first` on, up to the first other word.
-std::vector<std::uint64_t> NumbersFrom(const Words& words, std::size_t first)
+/// Returns the whole numbers from word `first` on, up to the first word that is not a number.
+std::vector<std::uint64_t> ParseNumbers(const Words& words, std::size_t first)
 {
   std::vector<std::uint64_t> numbers;
   for (std::size_t index = first; index < words.size(); ++index) {
-    const auto number = WholeNumber(words[index]);
+    const auto number = ParseWholeNumber(words[index]);
     if (!number) {
       break;
     }
@@ -128,38 +128,40 @@ std::vector<std::uint64_t> NumbersFrom(const Words& words, std::size_t first)
   return numbers;
 }
 
-/// Returns whether a line begins a mount: "device SOURCE mounted on POINT with fstype nfs4 statvers=1.1".
-bool BeginsMount(const Words& words)
+/// Returns whether a line of mountstats begins a mount: "device SOURCE mounted on POINT with fstype nfs4
+/// statvers=1.1".
+bool IsMountLine(const Words& words)
 {
   return words.size() >= 8 && words[0] == "device" && words[2] == "mounted";
 }
 
 bool IsNfsMount(const Words& words, const std::string& point)
 {
-  return words[7].substr(0, 3) == "nfs" && Unescaped(words[4]) == point;
+  return words[7].substr(0, 3) == "nfs" && Unescape(words[4]) == point;
 }
 
-/// Counters of one line: "name  25 samples [unit] least greatest sum [squares]".
+/// The counters of one line of Lustre's statistics: "name  25 samples [unit] least greatest sum [squares]".
 struct Tally
 {
   std::uint64_t Count = 0;
   std::uint64_t Sum = 0;
 };
 
-std::optional<Tally> TallyIn(const Words& words)
+std::optional<Tally> ParseTally(const Words& words)
 {
-  const auto count = words.size() >= 7 && words[2] == "samples" ? WholeNumber(words[1]) : std::nullopt;
-  const auto sum = count ? WholeNumber(words[6]) : std::nullopt;
+  const auto count = words.size() >= 7 && words[2] == "samples" ? ParseWholeNumber(words[1]) : std::nullopt;
+  const auto sum = count ? ParseWholeNumber(words[6]) : std::nullopt;
   return sum ? std::optional(Tally{*count, *sum}) : std::nullopt;
 }
 
-/// Adds the counters of the line `name` to `total`. Returns false if there is no such line.
+/// Adds the counters of the line `name` to `total`. Returns false if `text` has no such line, or if the line
+/// is malformed.
 bool AddTally(const std::string& text, const std::string& name, Tally& total)
 {
   for (std::string_view rest = text; !rest.empty();) {
-    const Words words = WordsOf(TakeLine(rest), 8);
+    const Words words = SplitWords(PopLine(rest), 8);
     if (!words.empty() && words[0] == name) {
-      const auto tally = TallyIn(words);
+      const auto tally = ParseTally(words);
       total.Count += tally ? tally->Count : 0;
       total.Sum += tally ? tally->Sum : 0;
       return tally.has_value();
@@ -168,15 +170,15 @@ bool AddTally(const std::string& text, const std::string& name, Tally& total)
   return false;
 }
 
-/// Returns the contents of the files "stats" in all folders of `folder` whose names start with `beginning`.
-std::vector<std::string> StatsIn(const std::string& folder, const std::string& beginning)
+/// Returns the contents of the files "stats" in all folders of `folder` whose names start with `prefix`.
+std::vector<std::string> ReadStats(const std::string& folder, const std::string& prefix)
 {
   std::vector<std::string> texts;
   int seen = 0;
   std::error_code fault;
   for (fs::directory_iterator entry(folder, fault), end; !fault && entry != end && seen < MostTargets;
        entry.increment(fault), ++seen) {
-    if (entry->path().filename().string().rfind(beginning, 0) == 0) {
+    if (entry->path().filename().string().rfind(prefix, 0) == 0) {
       if (auto text = ReadKernelText((entry->path() / "stats").string(), MostTargetText)) {
         texts.push_back(std::move(*text));
       }
@@ -199,31 +201,32 @@ std::string LustreName(const std::string& source)
 
 std::optional<ClientCounters> ReadNfsCounters(const std::string& mountPoint, const std::string& root)
 {
-  const auto text = ReadKernelText(RootFolder(root) + "proc/self/mountstats", MostMountText);
+  const auto text = ReadKernelText(WithTrailingSlash(root) + "proc/self/mountstats", MostMountText);
   bool here = false, bytesKnown = false, readsKnown = false;
   ClientCounters counters;
   for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
-    const Words words = WordsOf(TakeLine(rest), 16);
+    const Words words = SplitWords(PopLine(rest), 16);
     if (words.empty()) {
       continue;
     }
-    if (BeginsMount(words)) {
-      // A later mount on the same point hides earlier ones.
+    if (IsMountLine(words)) {
+      // A later mount on the same point hides earlier mounts.
       here = IsNfsMount(words, mountPoint);
       bytesKnown = bytesKnown && !here;
       readsKnown = readsKnown && !here;
     } else if (here && words[0] == "bytes:") {
-      // Columns: bytes read by processes, written, read directly, written directly, read from the server, ...
-      const auto numbers = NumbersFrom(words, 1);
+      // The columns are: bytes read by processes, written, read directly, written directly, read from the
+      // server, ...
+      const auto numbers = ParseNumbers(words, 1);
       bytesKnown = numbers.size() >= 5;
       if (bytesKnown) {
-        counters.Wanted = numbers[0] + numbers[2];
-        counters.Delivered = numbers[4];
+        counters.BytesRequested = numbers[0] + numbers[2];
+        counters.BytesDelivered = numbers[4];
       }
     } else if (here && words[0] == "READ:") {
-      // Columns: requests, transmissions, timeouts, bytes sent, received, milliseconds queued, until the
-      // answer, in total.
-      const auto numbers = NumbersFrom(words, 1);
+      // The columns are: requests, transmissions, timeouts, bytes sent, received, milliseconds queued, until
+      // the answer, in total.
+      const auto numbers = ParseNumbers(words, 1);
       readsKnown = numbers.size() >= 8;
       if (readsKnown) {
         counters.Requests = numbers[0];
@@ -241,18 +244,18 @@ std::optional<ClientCounters> ReadLustreCounters(const std::string& source, cons
     return {};
   }
   for (const char* const place : {"proc/fs/lustre/", "sys/kernel/debug/lustre/"}) {
-    const std::string folder = RootFolder(root) + place;
-    Tally wanted, delivered, reads;
+    const std::string folder = WithTrailingSlash(root) + place;
+    Tally requested, delivered, reads;
     bool known = false;
-    for (const std::string& text : StatsIn(folder + "osc", name + "-OST")) {
+    for (const std::string& text : ReadStats(folder + "osc", name + "-OST")) {
       known = AddTally(text, "read_bytes", delivered) || known;
       AddTally(text, "ost_read", reads);
     }
-    for (const std::string& text : StatsIn(folder + "llite", name + "-")) {
-      AddTally(text, "read_bytes", wanted);
+    for (const std::string& text : ReadStats(folder + "llite", name + "-")) {
+      AddTally(text, "read_bytes", requested);
     }
     if (known) {
-      return ClientCounters{wanted.Sum, delivered.Sum, reads.Count, reads.Sum * 1e-6};
+      return ClientCounters{requested.Sum, delivered.Sum, reads.Count, reads.Sum * 1e-6};
     }
   }
   return {};
@@ -266,19 +269,19 @@ constexpr std::size_t MostText = std::size_t(1) << 22;  ///< enough for thousand
 constexpr std::size_t MostStacked = 16;
 
 /// Parses a device number such as "8:1" in a file.
-std::optional<DeviceNumber> NumberIn(const std::string& path)
+std::optional<DeviceNumber> ReadDeviceNumber(const std::string& path)
 {
   const auto text = ReadKernelText(path, 64);
   if (!text) {
     return {};
   }
-  const auto words = WordsOf(std::string_view(*text).substr(0, text->find('\n')), 2);
+  const auto words = SplitWords(std::string_view(*text).substr(0, text->find('\n')), 2);
   const std::size_t colon = words.size() == 1 ? words[0].find(':') : std::string_view::npos;
   if (colon == std::string_view::npos) {
     return {};
   }
-  const auto major = WholeNumber(words[0].substr(0, colon));
-  const auto minor = WholeNumber(words[0].substr(colon + 1));
+  const auto major = ParseWholeNumber(words[0].substr(0, colon));
+  const auto minor = ParseWholeNumber(words[0].substr(colon + 1));
   if (!major || !minor || *major > 0xffffffffu || *minor > 0xffffffffu) {
     return {};
   }
@@ -290,14 +293,14 @@ std::string TextOf(const DeviceNumber& device)
   return std::to_string(device.Major) + ":" + std::to_string(device.Minor);
 }
 
-/// Calls use(words) for each line of /proc/diskstats, until it returns true.
-template <typename Use>
-void ForEachDisk(const std::string& root, Use use)
+/// Calls visit(words) for each line of /proc/diskstats until visit() returns true.
+template <typename Visit>
+void ForEachDisk(const std::string& root, Visit visit)
 {
-  const auto text = ReadKernelText(RootFolder(root) + "proc/diskstats", MostText);
+  const auto text = ReadKernelText(WithTrailingSlash(root) + "proc/diskstats", MostText);
   for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
-    const auto words = WordsOf(TakeLine(rest), 24);
-    if (words.size() >= 3 && use(words)) {
+    const auto words = SplitWords(PopLine(rest), 24);
+    if (words.size() >= 3 && visit(words)) {
       return;
     }
   }
@@ -305,24 +308,24 @@ void ForEachDisk(const std::string& root, Use use)
 
 bool IsDevice(const std::vector<std::string_view>& words, const DeviceNumber& device)
 {
-  return WholeNumber(words[0]) == device.Major && WholeNumber(words[1]) == device.Minor;
+  return ParseWholeNumber(words[0]) == device.Major && ParseWholeNumber(words[1]) == device.Minor;
 }
 
-std::optional<DeviceNumber> DeviceNamed(const std::string& source, const std::string& root)
+std::optional<DeviceNumber> FindDeviceNumber(const std::string& source, const std::string& root)
 {
   if (source.rfind("/dev/", 0) != 0) {
     return {};
   }
   // /dev/mapper/... and /dev/disk/by-... are links to the kernel's name.
   std::error_code fault;
-  const fs::path real = fs::canonical(RootFolder(root) + source.substr(1), fault);
+  const fs::path real = fs::canonical(WithTrailingSlash(root) + source.substr(1), fault);
   const std::string name = (fault ? fs::path(source) : real).filename().string();
   std::optional<DeviceNumber> found;
   ForEachDisk(root, [&](const std::vector<std::string_view>& words) {
     if (words[2] != name) {
       return false;
     }
-    const auto major = WholeNumber(words[0]), minor = WholeNumber(words[1]);
+    const auto major = ParseWholeNumber(words[0]), minor = ParseWholeNumber(words[1]);
     if (major && minor) {
       found = DeviceNumber{static_cast<unsigned>(*major), static_cast<unsigned>(*minor)};
     }
@@ -332,21 +335,21 @@ std::optional<DeviceNumber> DeviceNamed(const std::string& source, const std::st
 }
 
 /// Returns the devices that `device` consists of; for a partition, its disk.
-std::vector<DeviceNumber> Below(const DeviceNumber& device, const std::string& root)
+std::vector<DeviceNumber> UnderlyingDevices(const DeviceNumber& device, const std::string& root)
 {
   std::vector<DeviceNumber> below;
   std::error_code fault;
-  const fs::path folder = fs::canonical(RootFolder(root) + "sys/dev/block/" + TextOf(device), fault);
+  const fs::path folder = fs::canonical(WithTrailingSlash(root) + "sys/dev/block/" + TextOf(device), fault);
   if (fault) {
     return below;
   }
   if (fs::exists(folder / "partition", fault)) {
-    const auto disk = NumberIn((folder.parent_path() / "dev").string());
+    const auto disk = ReadDeviceNumber((folder.parent_path() / "dev").string());
     return disk ? std::vector<DeviceNumber>{*disk} : below;
   }
   for (fs::directory_iterator slave(folder / "slaves", fault), end; !fault && slave != end;
        slave.increment(fault)) {
-    const auto number = NumberIn((slave->path() / "dev").string());
+    const auto number = ReadDeviceNumber((slave->path() / "dev").string());
     if (!number || below.size() >= MostStacked) {
       return {};
     }
@@ -355,12 +358,12 @@ std::vector<DeviceNumber> Below(const DeviceNumber& device, const std::string& r
   return below;
 }
 
-std::optional<std::uint64_t> LargestRequest(const DeviceNumber& disk, const std::string& root)
+std::optional<std::uint64_t> ReadLargestRequest(const DeviceNumber& disk, const std::string& root)
 {
   const auto text =
-      ReadKernelText(RootFolder(root) + "sys/dev/block/" + TextOf(disk) + "/queue/max_sectors_kb", 64);
+      ReadKernelText(WithTrailingSlash(root) + "sys/dev/block/" + TextOf(disk) + "/queue/max_sectors_kb", 64);
   const auto kibibytes =
-      text ? WholeNumber(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
+      text ? ParseWholeNumber(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
   return kibibytes && *kibibytes >= 4 && *kibibytes < (1 << 22) ? std::optional(*kibibytes * 1024)
                                                                 : std::nullopt;
 }
@@ -373,23 +376,23 @@ std::optional<Disk> FindDisk(
   // FUSE file systems choose their source names freely.
   const bool named = device.Major == 0 && type.rfind("fuse", 0) != 0;
   const auto first = device.Major != 0 ? std::optional(device)
-                     : named           ? DeviceNamed(source, root)
+                     : named           ? FindDeviceNumber(source, root)
                                        : std::nullopt;
   if (!first) {
     return {};
   }
   Disk disk;
   disk.Number = *first;
-  disk.Several = named;
+  disk.MaySpanDisks = named;
   for (std::size_t depth = 0; depth < MostStacked; ++depth) {
-    const std::vector<DeviceNumber> below = Below(disk.Number, root);
-    disk.Several = disk.Several || below.size() > 1;
+    const std::vector<DeviceNumber> below = UnderlyingDevices(disk.Number, root);
+    disk.MaySpanDisks = disk.MaySpanDisks || below.size() > 1;
     if (below.size() != 1) {
       break;
     }
     disk.Number = below[0];
   }
-  disk.LargestRequest = LargestRequest(disk.Number, root).value_or(disk.LargestRequest);
+  disk.LargestRequest = ReadLargestRequest(disk.Number, root).value_or(disk.LargestRequest);
   return disk;
 }
 
@@ -400,11 +403,11 @@ std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const s
     if (!IsDevice(words, device)) {
       return false;
     }
-    // Columns: reads, merged, sectors, milliseconds; the same for writes; in flight now, busy, weighted.
-    // Newer kernels append discards and flushes.
+    // The columns are: reads, merged, sectors, milliseconds; the same for writes; in flight now, busy,
+    // weighted. Newer kernels append discards and flushes.
     std::vector<std::uint64_t> numbers;
     for (std::size_t column = 3; column < words.size(); ++column) {
-      const auto number = WholeNumber(words[column]);
+      const auto number = ParseWholeNumber(words[column]);
       if (!number) {
         return true;
       }
@@ -421,11 +424,11 @@ std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const s
 
 std::optional<std::uint64_t> FetchedBytes(const std::string& root)
 {
-  const auto text = ReadKernelText(RootFolder(root) + "proc/self/io", 4096);
+  const auto text = ReadKernelText(WithTrailingSlash(root) + "proc/self/io", 4096);
   for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
-    const auto words = WordsOf(TakeLine(rest), 2);
+    const auto words = SplitWords(PopLine(rest), 2);
     if (words.size() == 2 && words[0] == "read_bytes:") {
-      return WholeNumber(words[1]);
+      return ParseWholeNumber(words[1]);
     }
   }
   return {};

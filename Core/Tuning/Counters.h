@@ -11,47 +11,50 @@
 namespace patchio {
 
 /// Returns the contents of a file, at most `most` bytes. Returns nothing if the file cannot be read or is not
-/// a regular file. This is not an error, because systems differ and many counters are readable by
-/// administrators only.
+/// a regular file. An unreadable file is not an error, because systems differ and many counters are readable
+/// by administrators only.
 std::optional<std::string> ReadKernelText(const std::string& path, std::size_t most);
 
 /// Removes the first line from `text` and returns it, without its line end.
-std::string_view TakeLine(std::string_view& text);
+std::string_view PopLine(std::string_view& text);
 
 /// Splits a line at blanks into at most `most` words.
-std::vector<std::string_view> WordsOf(std::string_view line, std::size_t most);
+std::vector<std::string_view> SplitWords(std::string_view line, std::size_t most);
 
 /// Decodes the escapes of the kernel's mount tables: \ and three octal digits for blanks, tabs, line ends and
 /// backslashes.
-std::string Unescaped(std::string_view text);
+std::string Unescape(std::string_view text);
 
-/// Parses a whole number. Returns nothing if the word contains anything but digits.
-std::optional<std::uint64_t> WholeNumber(std::string_view word);
+/// Parses a whole number. Returns nothing if `word` is empty, contains anything but digits, or exceeds 64
+/// bits.
+std::optional<std::uint64_t> ParseWholeNumber(std::string_view word);
 
-/// Returns the increase of a counter from `before` to `after`. Some counters have 32 bits and overflow.
-/// Returns nothing if the increase is impossible, because the counter was reset.
-std::optional<std::uint64_t> Passed(std::uint64_t before, std::uint64_t after);
+/// Returns the increase of a counter from `before` to `after`, also if the counter has 32 bits and has
+/// overflowed. Returns nothing if the increase is impossible, because the counter was reset.
+std::optional<std::uint64_t> CounterIncrease(std::uint64_t before, std::uint64_t after);
 
 /// Returns `root` with a slash at its end, so that root + "proc/x" is the path of "/proc/x".
-std::string RootFolder(const std::string& root);
+std::string WithTrailingSlash(const std::string& root);
 
-/// The counters of one file system's client on this machine, for all processes, since the mount.
+/// The counters of the client of a network file system: the totals of all processes on this machine since the
+/// mount.
 struct ClientCounters
 {
-  std::uint64_t Wanted = 0;     ///< bytes read by processes
-  std::uint64_t Delivered = 0;  ///< bytes sent by the servers; fewer than Wanted if caches helped
-  std::uint64_t Requests = 0;   ///< reads answered by the servers
-  double Seconds = 0;           ///< total duration of these reads, from request to answer
+  std::uint64_t BytesRequested = 0;  ///< bytes that processes have read
+  /// Bytes that the servers have sent; fewer than BytesRequested if a cache had some of the bytes.
+  std::uint64_t BytesDelivered = 0;
+  std::uint64_t Requests = 0;  ///< reads that the servers have answered
+  double Seconds = 0;          ///< total duration of the answered reads, from request to answer
 };
 
 /// Reads the counters of an NFS mount from /proc/self/mountstats. Mounts of one server usually share their
-/// counters. Returns nothing if there is no such mount or its lines are malformed.
+/// counters. Returns nothing if the file has no such mount, or if the mount's lines are malformed.
 std::optional<ClientCounters> ReadNfsCounters(const std::string& mountPoint, const std::string& root);
 
 /// Reads the counters of a Lustre mount from the statistics of its storage targets (osc) and of the mount
-/// (llite), below /proc/fs/lustre or /sys/kernel/debug/lustre. Usually only administrators can read these.
-/// source: "10.0.0.1@tcp:/scratch", with the name of the file system at the end. Returns nothing if there are
-/// no statistics.
+/// (llite), below /proc/fs/lustre or /sys/kernel/debug/lustre. Usually only administrators can read these
+/// statistics. source: "10.0.0.1@tcp:/scratch", with the name of the file system at the end. Returns nothing
+/// if the statistics cannot be read.
 std::optional<ClientCounters> ReadLustreCounters(const std::string& source, const std::string& root);
 
 /// The kernel's number of a block device.
@@ -71,13 +74,13 @@ struct DiskCounters
 };
 
 /// The disk that contains the files of a mount. For a partition, and for devices stacked on a single device,
-/// this is the entire underlying disk, because other users may use the disk through other partitions. A
-/// device that is spread over several disks stays as it is.
+/// Number is that of the entire underlying disk, because other programs may use the disk through other
+/// partitions. A device that spans several disks is not resolved further.
 struct Disk
 {
   DeviceNumber Number;
   std::uint64_t LargestRequest = 1 << 20;  ///< in bytes, > 0; the kernel splits larger requests
-  bool Several = false;                    ///< other disks may be involved that this device does not show
+  bool MaySpanDisks = false;               ///< true: the files may also lie on other disks
 };
 
 /// Finds the disk of a mount. source: device name from the mount table, used if the device has no number of
@@ -86,8 +89,8 @@ struct Disk
 std::optional<Disk> FindDisk(
     const DeviceNumber& device, const std::string& source, const std::string& type, const std::string& root);
 
-/// Reads the counters of a disk. Returns nothing if there is no such device, or if the line has fewer columns
-/// than kernels since 2.6.25 write.
+/// Reads the counters of a disk. Returns nothing if the device does not exist, or if the line has fewer
+/// columns than kernels since 2.6.25 write.
 std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const std::string& root);
 
 /// Returns the number of bytes that local disks (not network file systems) have delivered to this process

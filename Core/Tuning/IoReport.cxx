@@ -13,22 +13,22 @@ namespace patchio {
 
 namespace {
 
-struct Unit
+struct ByteUnit
 {
   const char* Name;
   double Bytes;
 };
 
-Unit UnitFor(double bytes)
+ByteUnit ByteUnitFor(double bytes)
 {
-  constexpr std::array<Unit, 4> units{{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}};
+  constexpr std::array<ByteUnit, 4> units{{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}};
   const auto fitting =
-      std::find_if(units.begin(), units.end(), [bytes](const Unit& unit) { return bytes >= unit.Bytes; });
-  return fitting == units.end() ? Unit{"bytes", 1} : *fitting;
+      std::find_if(units.begin(), units.end(), [bytes](const ByteUnit& unit) { return bytes >= unit.Bytes; });
+  return fitting == units.end() ? ByteUnit{"bytes", 1} : *fitting;
 }
 
 /// Formats a duration: "3 s", "2 min", "1.5 h".
-std::string TimeText(double seconds)
+std::string DurationText(double seconds)
 {
   return seconds < 100    ? fmt::format("{:.0f} s", std::ceil(seconds))
          : seconds < 5400 ? fmt::format("{:.0f} min", seconds / 60)
@@ -42,7 +42,7 @@ std::string ReadingText(double bytes, double bytesToRead, double rate)
   if (bytesToRead <= 0) {
     return "Reading";
   }
-  const Unit unit = UnitFor(bytesToRead);
+  const ByteUnit unit = ByteUnitFor(bytesToRead);
   const int digits = unit.Bytes > 1 && bytesToRead < 100 * unit.Bytes ? 1 : 0;
   const double digit = unit.Bytes / std::pow(10, digits);
   // Rounding down lets the text show the total only when all bytes are read. The term 1e-9 is for numbers
@@ -53,21 +53,21 @@ std::string ReadingText(double bytes, double bytesToRead, double rate)
   if (bytes >= bytesToRead) {
     text += ", decoding";
   } else if (rate > 0 && bytes > 0) {
-    const Unit ofRate = UnitFor(rate);
+    const ByteUnit ofRate = ByteUnitFor(rate);
     text += fmt::format(", {:.{}f} {}/s, {} left", rate / ofRate.Bytes, rate < 10 * ofRate.Bytes ? 1 : 0,
-        ofRate.Name, TimeText((bytesToRead - bytes) / rate));
+        ofRate.Name, DurationText((bytesToRead - bytes) / rate));
   }
   return text;
 }
 
-double ReadingShare(double bytes, double bytesToRead, double ofTasks)
+double ReadingFraction(double bytes, double bytesToRead, double taskFraction)
 {
-  return bytesToRead > 0 ? std::min(bytes / bytesToRead, 1.0) : ofTasks;
+  return bytesToRead > 0 ? std::min(bytes / bytesToRead, 1.0) : taskFraction;
 }
 
 namespace {
 
-std::string Range(int from, int to)
+std::string RangeText(int from, int to)
 {
   return from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
 }
@@ -79,7 +79,7 @@ double IoReport::MegabytesPerSecond() const
   return this->ReadSeconds > 0 ? this->Bytes * 1e-6 / this->ReadSeconds : 0;
 }
 
-double IoReport::DecodePart() const
+double IoReport::DecodeWallSeconds() const
 {
   const double all = this->StorageSeconds + this->DecodeSeconds;
   return all > 0 ? this->ReadSeconds * this->DecodeSeconds / all : 0;
@@ -89,7 +89,7 @@ std::string IoReport::Text() const
 {
   std::string text;
   text += fmt::format("Ranks: {}\n", this->Ranks);
-  text += fmt::format("Threads per rank (NT): {}\n", Range(this->ThreadsMin, this->ThreadsMax));
+  text += fmt::format("Threads per rank (NT): {}\n", RangeText(this->ThreadsMin, this->ThreadsMax));
   text += this->Threads;
   text += fmt::format("Patches: {}\n", this->Patches);
   if (this->Blocks > 0) {
@@ -111,9 +111,9 @@ std::string IoReport::Text() const
   if (!this->FilterThreads.empty()) {
     text += "Filter threads per rank: " + this->FilterThreads + "\n";
   }
-  if (this->Ahead > 0 && this->Bytes > 0) {
+  if (this->Prefetches > 0 && this->Bytes > 0) {
     text += fmt::format("Read ahead: {} of {}, then waited {:.3f} s for the rest\n",
-        ByteText(this->BytesAhead), ByteText(this->Bytes), this->WaitSeconds);
+        ByteText(this->PrefetchedBytes), ByteText(this->Bytes), this->WaitSeconds);
   }
   if (!this->Metadata.empty()) {
     text += "Metadata: " + this->Metadata + "\n";
@@ -124,20 +124,19 @@ std::string IoReport::Text() const
   return text;
 }
 
-IoReport Combine(const IoReport& ofThisRank, Communicator& comm)
+IoReport CombineOverRanks(const IoReport& report, Communicator& comm)
 {
-  std::vector<double> values{double(ofThisRank.ThreadsMin), double(ofThisRank.ThreadsMax),
-      double(ofThisRank.Patches), double(ofThisRank.Tasks), double(ofThisRank.Requests),
-      double(ofThisRank.Bytes), double(ofThisRank.PeakInFlight), ofThisRank.OpenSeconds,
-      ofThisRank.LocateSeconds, ofThisRank.ReadSeconds, ofThisRank.AssembleSeconds, double(ofThisRank.Blocks),
-      ofThisRank.StorageSeconds, ofThisRank.DecodeSeconds, double(ofThisRank.Ahead),
-      double(ofThisRank.BytesAhead), ofThisRank.WaitSeconds, double(ofThisRank.CachedArrays),
-      double(ofThisRank.CachedBytes), double(ofThisRank.ArenaWidth)};
+  std::vector<double> values{double(report.ThreadsMin), double(report.ThreadsMax), double(report.Patches),
+      double(report.Tasks), double(report.Requests), double(report.Bytes), double(report.PeakInFlight),
+      report.OpenSeconds, report.LocateSeconds, report.ReadSeconds, report.AssembleSeconds,
+      double(report.Blocks), report.StorageSeconds, report.DecodeSeconds, double(report.Prefetches),
+      double(report.PrefetchedBytes), report.WaitSeconds, double(report.CachedArrays),
+      double(report.CachedBytes), double(report.ArenaWidth)};
   const std::vector<double> sum = comm.Sum(values);
   values[0] = -values[0];  // to find the least value by a maximum
-  const std::vector<double> most = comm.Largest(values);
+  const std::vector<double> most = comm.Max(values);
 
-  IoReport total = ofThisRank;
+  IoReport total = report;
   total.Ranks = comm.Size();
   total.ThreadsMin = static_cast<int>(-most[0]);
   total.ThreadsMax = static_cast<int>(most[1]);
@@ -153,13 +152,13 @@ IoReport Combine(const IoReport& ofThisRank, Communicator& comm)
   total.Blocks = static_cast<std::uint64_t>(sum[11]);
   total.StorageSeconds = sum[12];
   total.DecodeSeconds = sum[13];
-  total.Ahead = static_cast<int>(sum[14]);
-  total.BytesAhead = static_cast<std::uint64_t>(sum[15]);
+  total.Prefetches = static_cast<int>(sum[14]);
+  total.PrefetchedBytes = static_cast<std::uint64_t>(sum[15]);
   total.WaitSeconds = most[16];
   total.CachedArrays = static_cast<std::uint64_t>(sum[17]);
   total.CachedBytes = static_cast<std::uint64_t>(sum[18]);
   total.ArenaWidth = static_cast<int>(sum[19]);
-  total.Moments = SumOverRanks(ofThisRank.Moments, comm);
+  total.Timeline = SumOverRanks(report.Timeline, comm);
   return total;
 }
 
@@ -167,14 +166,14 @@ namespace {
 
 using JsonValue = nlohmann::ordered_json;
 
-JsonValue SecondsOf(const PastRead& read)
+JsonValue JsonOfSeconds(const PastRead& read)
 {
   return {{"open", read.OpenSeconds}, {"locate", read.LocateSeconds},
       {"read", read.ReadSeconds - read.DecodeSeconds}, {"decode", read.DecodeSeconds},
       {"assemble", read.AssembleSeconds}};
 }
 
-PastRead Summary(const ReportData& data)
+PastRead SummaryOf(const ReportData& data)
 {
   const IoReport& report = data.Last;
   PastRead read;
@@ -182,7 +181,7 @@ PastRead Summary(const ReportData& data)
   read.OpenSeconds = report.OpenSeconds;
   read.LocateSeconds = report.LocateSeconds;
   read.ReadSeconds = report.ReadSeconds;
-  read.DecodeSeconds = report.DecodePart();
+  read.DecodeSeconds = report.DecodeWallSeconds();
   read.AssembleSeconds = report.AssembleSeconds;
   read.Bytes = static_cast<double>(report.Bytes);
   read.InFlight = data.MeanInFlight();
@@ -192,14 +191,14 @@ PastRead Summary(const ReportData& data)
 
 JsonValue JsonOf(const PastRead& read)
 {
-  return {{"time", read.Time}, {"seconds", SecondsOf(read)}, {"bytes", read.Bytes},
+  return {{"time", read.Time}, {"seconds", JsonOfSeconds(read)}, {"bytes", read.Bytes},
       {"in_flight", read.InFlight}, {"cancelled", read.Cancelled}};
 }
 
-JsonValue JsonOf(const std::vector<TimelinePoint>& moments)
+JsonValue JsonOf(const std::vector<TimelinePoint>& points)
 {
   JsonValue seconds = JsonValue::array(), bytes = JsonValue::array(), inFlight = JsonValue::array();
-  for (const TimelinePoint& point : moments) {
+  for (const TimelinePoint& point : points) {
     seconds.push_back(point.Seconds);
     bytes.push_back(point.Bytes);
     inFlight.push_back(point.InFlight);
@@ -217,7 +216,7 @@ JsonValue JsonOf(const std::vector<ThreadChange>& changes)
 }
 
 /// Returns points of the law for drawing lines: eight per doubling of N, up to twice the greatest N sampled.
-JsonValue PointsOf(const RateFit& fit)
+JsonValue JsonOfCurve(const RateFit& fit)
 {
   JsonValue points = JsonValue::array();
   if (fit.Known()) {
@@ -236,7 +235,7 @@ JsonValue JsonOf(const StorageCurve& storage)
     samples.push_back({sample.Concurrency, sample.Rate});
   }
   return {{"best_concurrency", storage.Concurrency}, {"load", storage.Load}, {"source", storage.Source},
-      {"samples", samples}, {"curve", PointsOf(storage.Fit)}};
+      {"samples", samples}, {"curve", JsonOfCurve(storage.Fit)}};
 }
 
 }  // namespace
@@ -246,11 +245,11 @@ double ReportData::MeanInFlight() const
   return this->Last.ReadSeconds > 0 ? this->Last.StorageSeconds / this->Last.ReadSeconds : 0;
 }
 
-void ReportData::Remember()
+void ReportData::AppendPastRead()
 {
-  this->Past.push_back(Summary(*this));
-  if (this->Past.size() > MostPast) {
-    this->Past.pop_front();
+  this->PastReads.push_back(SummaryOf(*this));
+  if (this->PastReads.size() > MostPastReads) {
+    this->PastReads.pop_front();
   }
 }
 
@@ -259,29 +258,29 @@ std::string ReportData::Text() const
   if (!this->Cancelled) {
     return (this->Date.empty() ? "" : "Date: " + this->Date + "\n") + this->Last.Text();
   }
-  const std::uint64_t wanted = std::max(static_cast<std::uint64_t>(this->WantedBytes), this->Last.Bytes);
+  const std::uint64_t bytesToRead = std::max(static_cast<std::uint64_t>(this->BytesToRead), this->Last.Bytes);
   return fmt::format(
       "Cancelled after {:.1f} s: {} of {} read from {}\nThe output is empty. Change the time step or any "
       "property of the reader to read again.\n",
-      this->Last.ReadSeconds, ByteText(this->Last.Bytes), ByteText(wanted), this->File);
+      this->Last.ReadSeconds, ByteText(this->Last.Bytes), ByteText(bytesToRead), this->File);
 }
 
 std::string ReportData::Json() const
 {
   const IoReport& report = this->Last;
   JsonValue past = JsonValue::array();
-  for (const PastRead& read : this->Past) {
+  for (const PastRead& read : this->PastReads) {
     past.push_back(JsonOf(read));
   }
   const JsonValue json = {{"version", 1}, {"file", this->File}, {"time", this->Time}, {"date", this->Date},
       {"cancelled", this->Cancelled}, {"ranks", report.Ranks},
       {"threads_of_rank", {report.ThreadsMin, report.ThreadsMax}}, {"patches", report.Patches},
       {"blocks", report.Blocks}, {"tasks", report.Tasks}, {"requests", report.Requests},
-      {"bytes", report.Bytes}, {"wanted_bytes", this->WantedBytes}, {"cached_bytes", report.CachedBytes},
+      {"bytes", report.Bytes}, {"wanted_bytes", this->BytesToRead}, {"cached_bytes", report.CachedBytes},
       {"cached_arrays", report.CachedArrays}, {"arena_width", report.ArenaWidth},
       {"peak_in_flight", report.PeakInFlight}, {"in_flight", this->MeanInFlight()},
       {"request_seconds", report.Requests > 0 ? report.StorageSeconds / double(report.Requests) : 0},
-      {"seconds", SecondsOf(Summary(*this))}, {"moments", JsonOf(report.Moments)},
+      {"seconds", JsonOfSeconds(SummaryOf(*this))}, {"moments", JsonOf(report.Timeline)},
       {"threads", JsonOf(this->Threads)}, {"storage", JsonOf(this->Storage)}, {"past", past},
       {"notes", report.Notes}};
   // File names may not be valid UTF-8.

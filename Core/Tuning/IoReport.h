@@ -18,55 +18,58 @@ namespace patchio {
 /// second. Omits rate and time if `rate` is 0, and all numbers if `bytesToRead` is 0 (not known yet).
 std::string ReadingText(double bytes, double bytesToRead, double rate);
 
-/// Returns the fraction, 0 to 1, of the progress bar that shows ReadingText(). ofTasks: finished fraction of
-/// the read tasks, the result if the bytes are unknown.
-double ReadingShare(double bytes, double bytesToRead, double ofTasks);
+/// Returns the fraction, 0 to 1, of the progress bar that shows ReadingText(). taskFraction: finished
+/// fraction of the read tasks, which is the result if the bytes are unknown.
+double ReadingFraction(double bytes, double bytesToRead, double taskFraction);
 
-/// The cost of a read on one rank, or on all ranks after Combine().
+/// The cost of a read on one rank, or on all ranks after CombineOverRanks().
 struct IoReport
 {
   int Ranks = 1;
   int ThreadsMin = 0;  ///< NT of the rank with the fewest threads; if NT changed, its mean over the read
   int ThreadsMax = 0;
   std::uint64_t Patches = 0;
-  std::uint64_t Blocks = 0;        ///< number of grids; 0: none were made
+  std::uint64_t Blocks = 0;        ///< number of grids; 0: the read made no grids
   std::uint64_t Tasks = 0;         ///< read tasks <patch, variable> that were carried out
   std::uint64_t Requests = 0;      ///< requests to the storage
   std::uint64_t Bytes = 0;         ///< bytes read from the storage
   std::uint64_t CachedArrays = 0;  ///< arrays of blocks that were entirely or partly in the cache
   std::uint64_t CachedBytes = 0;   ///< bytes found in the cache
-  int ArenaWidth = 0;         ///< TBB's slots for read tasks; combined: sum; 0: read by the calling thread
+  /// Slots of TBB's arena for read tasks; combined: sum over the ranks; 0: the calling thread read.
+  int ArenaWidth = 0;
   int PeakInFlight = 0;       ///< most reads in flight at once; combined: sum over the ranks
   double OpenSeconds = 0;     ///< time to read the catalog on one rank and to broadcast it
   double LocateSeconds = 0;   ///< time to locate the bytes
   double ReadSeconds = 0;     ///< time from the first to the last task
-  double StorageSeconds = 0;  ///< total time of all tasks within ReadSeconds: waiting for the storage
-  double DecodeSeconds = 0;   ///< total time of all tasks within ReadSeconds: undoing filters, placing values
-  int Ahead = 0;              ///< 1: the read was a prefetch; combined: number of ranks with a prefetch
-  std::uint64_t BytesAhead = 0;    ///< bytes that had been read when the step was requested
-  double WaitSeconds = 0;          ///< time from the request for the step until the data were complete
-  double AssembleSeconds = 0;      ///< time to make blocks, grids and blanking, and to hand arrays to VTK
-  std::string Threads;             ///< lines about the choice of NT; may be empty
+  double StorageSeconds = 0;  ///< total time that the tasks waited for the storage, within ReadSeconds
+  /// Total time in which the tasks undid filters and placed values, within ReadSeconds.
+  double DecodeSeconds = 0;
+  int Prefetches = 0;  ///< 1: the read was a prefetch; combined: number of ranks with a prefetch
+  std::uint64_t PrefetchedBytes = 0;  ///< bytes that had been read when the step was requested
+  double WaitSeconds = 0;             ///< time from the request for the step until the data were complete
+  double AssembleSeconds = 0;         ///< time to make blocks, grids and blanking, and to pass arrays to VTK
+  std::string Threads;                ///< lines about the choice of NT; may be empty
   std::string FilterThreads;       ///< threads of VTK's filters per rank; empty if PatchIO does not set them
   std::string Metadata;            ///< origin of the metadata; empty: from the format
   std::vector<std::string> Notes;  ///< notes about omitted data and unusual conditions
-  std::vector<TimelinePoint> Moments;  ///< during ReadSeconds; empty if nothing was read, or for a prefetch
+  /// Progress over ReadSeconds; empty if nothing was read, or for a prefetch.
+  std::vector<TimelinePoint> Timeline;
 
   /// Returns the rate in 10^6 bytes per second; combined: all bytes over the time of the slowest rank.
   /// Returns 0 if nothing was read.
   double MegabytesPerSecond() const;
 
-  /// Returns the part of ReadSeconds spent on decoding, in the proportion of DecodeSeconds to StorageSeconds;
-  /// the rest was spent waiting for the storage.
-  double DecodePart() const;
+  /// Returns the part of ReadSeconds that was spent on decoding, in seconds: ReadSeconds x DecodeSeconds /
+  /// (StorageSeconds + DecodeSeconds).
+  double DecodeWallSeconds() const;
 
-  /// Returns several lines of plain text.
+  /// Returns the report as several lines of plain text.
   std::string Text() const;
 };
 
-/// Returns the sums and maxima over all ranks, on all ranks, with the texts of the calling rank. Collective:
-/// every rank of the communicator calls it.
-IoReport Combine(const IoReport& ofThisRank, Communicator& comm);
+/// Returns, on all ranks, a report with the sums and maxima over all ranks and with the texts of the calling
+/// rank. Collective: every rank of the communicator calls it.
+IoReport CombineOverRanks(const IoReport& report, Communicator& comm);
 
 /// Summary of a previous read.
 struct PastRead
@@ -81,26 +84,27 @@ struct PastRead
 /// The data of the report: the last read, and summaries of the reads before it.
 struct ReportData
 {
-  static constexpr std::size_t MostPast = 50;
+  static constexpr std::size_t MostPastReads = 50;
 
   IoReport Last;  ///< combined over all ranks
   std::string File;
   double Time = 0;   ///< time of the step
-  std::string Date;  ///< date of the step as text for the user; empty if Time says enough
+  std::string Date;  ///< date of the step as text for the user; empty if the data have no dates
   bool Cancelled = false;
-  double WantedBytes = 0;             ///< total number of bytes of the read; 0: unknown
+  double BytesToRead = 0;             ///< total number of bytes of the read; 0: unknown
   std::vector<ThreadChange> Threads;  ///< requested number of reads in flight, all ranks together
   StorageCurve Storage;
-  std::deque<PastRead> Past;  ///< the last entry is `Last`
+  std::deque<PastRead> PastReads;  ///< the last entry is `Last`
 
-  /// Appends `Last` to `Past`.
-  void Remember();
+  /// Appends a summary of `Last` to `PastReads`, and drops the oldest entry if `PastReads` has more than
+  /// MostPastReads entries.
+  void AppendPastRead();
   /// Returns the mean number of reads in flight during the last read.
   double MeanInFlight() const;
   /// Returns the report as plain text.
   std::string Text() const;
   /// Returns the report as JSON: times in seconds, sizes in bytes, rates in bytes per second. The user guide
-  /// documents it.
+  /// documents the members.
   std::string Json() const;
 };
 

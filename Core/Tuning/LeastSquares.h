@@ -20,15 +20,15 @@ public:
 
   void Add(const Vector& row, double value, double weight)
   {
-    this->Normal += weight * row * row.transpose();
-    this->Right += weight * value * row;
-    this->Squares += weight * value * value;
+    this->NormalMatrix += weight * row * row.transpose();
+    this->RightSide += weight * value * row;
+    this->ValueSquares += weight * value * value;
   }
 
   /// Returns the sum of weighted squares for the vector `x`.
   double SquaredError(const Vector& x) const
   {
-    return this->Squares - 2 * x.dot(this->Right) + x.dot(this->Normal * x);
+    return this->ValueSquares - 2 * x.dot(this->RightSide) + x.dot(this->NormalMatrix * x);
   }
 
   /// Returns the best x with x[i] >= 0 if `bounded[i]`. Tries all sets of unknowns that are zero, so the time
@@ -58,20 +58,20 @@ public:
     Vector others = Vector::Ones();
     for (int i = 0; i < Unknowns; ++i) {
       if ((set >> i & 1) != 0) {
-        if (!(this->Normal(i, i) > 0)) {
+        if (!(this->NormalMatrix(i, i) > 0)) {
           return {};
         }
-        scale[i] = 1 / std::sqrt(this->Normal(i, i));
+        scale[i] = 1 / std::sqrt(this->NormalMatrix(i, i));
         others[i] = 0;
       }
     }
-    Matrix scaled = scale.asDiagonal() * this->Normal * scale.asDiagonal();
+    Matrix scaled = scale.asDiagonal() * this->NormalMatrix * scale.asDiagonal();
     scaled.diagonal() += others;
     const Eigen::LDLT<Matrix> factors(scaled);
     if (!(factors.vectorD().minCoeff() > singular)) {
       return {};
     }
-    return Vector(scale.asDiagonal() * factors.solve(scale.asDiagonal() * this->Right));
+    return Vector(scale.asDiagonal() * factors.solve(scale.asDiagonal() * this->RightSide));
   }
 
 private:
@@ -84,9 +84,9 @@ private:
     return allowed;
   }
 
-  Matrix Normal = Matrix::Zero();
-  Vector Right = Vector::Zero();
-  double Squares = 0;
+  Matrix NormalMatrix = Matrix::Zero();
+  Vector RightSide = Vector::Zero();
+  double ValueSquares = 0;
 };
 
 }  // namespace patchio

@@ -17,11 +17,11 @@ namespace patchio {
 
 namespace {
 
-// The values were chosen on the emulated parallel file system with 0, 4 and 16 requests by others, where the
-// errors of NC are 0.5, 0 and 0.1 (`./dev bench tuning`), and on laws with errors of known size
+// The values were chosen on the emulated parallel file system with 0, 4 and 16 requests by other programs,
+// where the errors of NC are 0.5, 0 and 0.1 (`./dev bench tuning`), and on laws with errors of known size
 // (LoadInversionTest).
 
-/// Greatest number of windows that are judged together: about 3 s, within which the load seldom changes.
+/// Greatest number of windows for one estimate: about 3 s, within which the load seldom changes.
 constexpr std::size_t MostWindows = 8;
 /// Least relative standard deviation of a window's rate; LoadCurve::Noise may be greater.
 constexpr double LeastNoise = 0.03;
@@ -43,7 +43,7 @@ struct Candidate
 
 /// Returns candidates up to four times the greatest N measured. Small loads are more likely: the prior
 /// density is 1 / (load + 4).
-std::vector<Candidate> Candidates(double mostMeasured)
+std::vector<Candidate> CandidateLoads(double mostMeasured)
 {
   const double end = 4 * std::clamp(mostMeasured, 1.0, 1e5);
   std::vector<Candidate> all;
@@ -69,8 +69,8 @@ Eigen::MatrixXd CovarianceOf(const LoadCurve& curve, const std::vector<LoadWindo
 }
 
 /// Returns, for each candidate, the squared deviation of the windows in units of their errors, or infinity if
-/// the curve has no value there.
-std::vector<double> Squares(
+/// the curve has no value for this candidate.
+std::vector<double> SquaredDeviations(
     const LoadCurve& curve, const std::vector<LoadWindow>& windows, const std::vector<Candidate>& candidates)
 {
   const Eigen::LLT<Eigen::MatrixXd> errors(CovarianceOf(curve, windows));
@@ -99,7 +99,7 @@ double LeastOf(const std::vector<double>& squares)
 }
 
 /// Returns whether the deviation is at most four standard deviations above what errors alone cause.
-bool Explained(double square, std::size_t windows)
+bool IsExplained(double square, std::size_t windows)
 {
   return square <= windows + 4 * std::sqrt(2.0 * windows);
 }
@@ -107,7 +107,7 @@ bool Explained(double square, std::size_t windows)
 /// Returns the posterior probabilities of the candidates, which sum up to 1. Errors follow Student's t
 /// distribution, which makes large errors more likely than a normal distribution does, because the size of
 /// the errors is known only roughly.
-std::vector<double> Likelihoods(
+std::vector<double> PosteriorProbabilities(
     const std::vector<Candidate>& candidates, const std::vector<double>& squares, std::size_t windows)
 {
   const double least = LeastOf(squares);
@@ -125,20 +125,22 @@ std::vector<double> Likelihoods(
   return weights;
 }
 
-double Quantile(const std::vector<Candidate>& candidates, const std::vector<double>& weights, double part)
+double Quantile(
+    const std::vector<Candidate>& candidates, const std::vector<double>& weights, double probability)
 {
   double sum = 0;
   for (std::size_t index = 0; index < candidates.size(); ++index) {
     sum += weights[index];
-    if (sum >= part) {
+    if (sum >= probability) {
       return candidates[index].Load;
     }
   }
   return candidates.back().Load;
 }
 
-/// Returns the probability that `load` is right within 2 or 25 %.
-double Probability(const std::vector<Candidate>& candidates, const std::vector<double>& weights, double load)
+/// Returns the probability that the true load differs from `load` by at most 2 requests or 25 %.
+double ProbabilityNear(
+    const std::vector<Candidate>& candidates, const std::vector<double>& weights, double load)
 {
   double sum = 0;
   for (std::size_t index = 0; index < candidates.size(); ++index) {
@@ -171,7 +173,7 @@ InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& w
   if (!curve.Rate || !std::isfinite(curve.Noise + curve.Residual) || !std::isfinite(curve.Most)) {
     return result;
   }
-  const std::vector<Candidate> candidates = Candidates(curve.Most);
+  const std::vector<Candidate> candidates = CandidateLoads(curve.Most);
   std::vector<LoadWindow> used;
   std::vector<double> squares;
   for (auto window = windows.rbegin(); window != windows.rend() && used.size() < MostWindows; ++window) {
@@ -179,8 +181,8 @@ InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& w
       continue;
     }
     used.push_back(*window);
-    const std::vector<double> longer = Squares(curve, used, candidates);
-    if (!Explained(LeastOf(longer), used.size())) {
+    const std::vector<double> longer = SquaredDeviations(curve, used, candidates);
+    if (!IsExplained(LeastOf(longer), used.size())) {
       used.pop_back();
       break;
     }
@@ -189,31 +191,32 @@ InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& w
   if (used.empty()) {
     return result;
   }
-  const std::vector<double> weights = Likelihoods(candidates, squares, used.size());
+  const std::vector<double> weights = PosteriorProbabilities(candidates, squares, used.size());
   result.Fits = true;
   result.Windows = static_cast<int>(used.size());
   result.Load = Quantile(candidates, weights, 0.5);
   result.Least = Quantile(candidates, weights, 0.05);
   result.Most = Quantile(candidates, weights, 0.95);
   result.Confidence =
-      ConfidenceFactor(used) * std::max(0.0, 2 * Probability(candidates, weights, result.Load) - 1);
+      ConfidenceFactor(used) * std::max(0.0, 2 * ProbabilityNear(candidates, weights, result.Load) - 1);
   return result;
 }
 
 namespace {
 
-using Reading = LoadSensor::Reading;
+using CounterValues = LoadSensor::CounterValues;
 
-constexpr double ShortestWindow = 0.02;      ///< seconds: the kernel counts in steps of 1 to 10 ms
-constexpr double FewBytes = 1e6;             ///< below, the readers' shares of the rate are unknown
+constexpr double ShortestWindow = 0.02;  ///< seconds: the kernel counts in steps of 1 to 10 ms
+/// With fewer bytes in a window, the readers' shares of the rate are unknown.
+constexpr double FewBytes = 1e6;
 constexpr double MostBytesPerSecond = 1e13;  ///< a greater rate means that a counter was reset
 constexpr double MostInFlight = 1e5;         ///< a greater number means that a counter was reset
 constexpr double WindowLifetime = 30;        ///< seconds for which windows count
-constexpr double LeastConfidence = 0.2;      ///< below, a load is a guess
+constexpr double LeastConfidence = 0.2;      ///< a load with less confidence is a guess
 
-LoadEstimate Unknown(std::string why)
+LoadEstimate UnknownLoad(std::string reason)
 {
-  return {0, 0, std::move(why)};
+  return {0, 0, std::move(reason)};
 }
 
 std::string RateText(double bytesPerSecond)
@@ -221,32 +224,34 @@ std::string RateText(double bytesPerSecond)
   return ByteText(bytesPerSecond) + "/s";
 }
 
-/// Returns the increase of a counter per second, or nothing if the counter was reset.
-std::optional<double> PerSecond(
-    std::uint64_t before, std::uint64_t after, double unit, double seconds, double most)
+/// Returns the increase of a counter per second in multiples of `unit`, or nothing if the counter was reset
+/// or the result exceeds `limit`.
+std::optional<double> IncreasePerSecond(
+    std::uint64_t before, std::uint64_t after, double unit, double seconds, double limit)
 {
-  const auto passed = Passed(before, after);
-  const double rate = passed ? static_cast<double>(*passed) * unit / seconds : most;
-  return rate < most ? std::optional(rate) : std::nullopt;
+  const auto passed = CounterIncrease(before, after);
+  const double rate = passed ? static_cast<double>(*passed) * unit / seconds : limit;
+  return rate < limit ? std::optional(rate) : std::nullopt;
 }
 
 /// Rates of a disk: bytes read and written per second, requests in flight, mean bytes of a read request.
 struct DeviceRates
 {
-  double Read, Written, InFlight, Request;
+  double Read, Written, InFlight, RequestBytes;
 };
 
 std::optional<DeviceRates> RatesOf(const DiskCounters& before, const DiskCounters& after, double seconds)
 {
-  const auto read = PerSecond(before.SectorsRead, after.SectorsRead, 512, seconds, MostBytesPerSecond);
+  const auto read =
+      IncreasePerSecond(before.SectorsRead, after.SectorsRead, 512, seconds, MostBytesPerSecond);
   const auto written =
-      PerSecond(before.SectorsWritten, after.SectorsWritten, 512, seconds, MostBytesPerSecond);
+      IncreasePerSecond(before.SectorsWritten, after.SectorsWritten, 512, seconds, MostBytesPerSecond);
   // The total duration of all requests divided by the elapsed time is the number of requests in flight.
   const auto reading =
-      PerSecond(before.ReadMilliseconds, after.ReadMilliseconds, 1e-3, seconds, MostInFlight);
+      IncreasePerSecond(before.ReadMilliseconds, after.ReadMilliseconds, 1e-3, seconds, MostInFlight);
   const auto writing =
-      PerSecond(before.WriteMilliseconds, after.WriteMilliseconds, 1e-3, seconds, MostInFlight);
-  const auto reads = Passed(before.Reads, after.Reads);
+      IncreasePerSecond(before.WriteMilliseconds, after.WriteMilliseconds, 1e-3, seconds, MostInFlight);
+  const auto reads = CounterIncrease(before.Reads, after.Reads);
   if (!read || !written || !reading || !writing || !reads) {
     return {};
   }
@@ -261,89 +266,94 @@ struct OwnRate
   double Confidence = 0;
 };
 
-OwnRate FetchedRate(const Reading& before, const Reading& after, const OwnReads& own, double seconds)
+OwnRate FetchedRate(
+    const CounterValues& before, const CounterValues& after, const OwnReads& own, double seconds)
 {
   if (own.Fetched) {
     return {*own.Fetched / seconds, 0.9};
   }
   const auto fetched =
-      before.Fetched && after.Fetched ? Passed(*before.Fetched, *after.Fetched) : std::nullopt;
+      before.Fetched && after.Fetched ? CounterIncrease(*before.Fetched, *after.Fetched) : std::nullopt;
   if (fetched) {
-    return {*fetched / seconds, own.Here ? 0.5 : 0.9};
+    return {*fetched / seconds, own.ThisMachine ? 0.5 : 0.9};
   }
-  return {own.Here.value_or(own.All).Bytes / seconds, 0.5};
+  return {own.ThisMachine.value_or(own.AllRanks).Bytes / seconds, 0.5};
 }
 
-/// Returns the load if PatchIO read nothing from the disk: all requests in the disk are from others.
-LoadEstimate OfQueue(const DeviceRates& device, const std::string& who, double confidence)
+/// Returns the load if PatchIO read nothing from the disk: all requests in the disk are from other programs.
+/// `name` of the device is for the text.
+LoadEstimate LoadOfQueue(const DeviceRates& device, const std::string& name, double confidence)
 {
   return {device.InFlight, confidence,
-      fmt::format("{}: {:.1f} requests in flight by others", who, device.InFlight)};
+      fmt::format("{}: {:.1f} requests in flight by others", name, device.InFlight)};
 }
 
-/// The least and the greatest number of requests by others in a disk.
-struct OthersInDisk
+/// The least and the greatest number of requests by other programs in a disk.
+struct ForeignRequests
 {
   double Least, Most;
   double Middle() const { return 0.5 * (this->Least + this->Most); }
 };
 
-/// Returns the requests in the disk's queue that are not PatchIO's. The kernel may split a request of
-/// PatchIO; the number of parts is uncertain if others use requests of another size.
-OthersInDisk InQueue(
-    const DeviceRates& device, const OwnShare& here, double inDisk, double others, const Disk& disk)
+/// Returns the number of requests in the disk's queue that are not PatchIO's. inDisk: PatchIO's requests in
+/// the disk; foreignRate: bytes per second of other programs. The kernel may split a request of PatchIO; the
+/// number of parts is uncertain if other programs use requests of another size.
+ForeignRequests ForeignRequestsIn(const DeviceRates& device, const OwnReadTotals& localReads, double inDisk,
+    double foreignRate, const Disk& disk)
 {
-  const double request = here.Requests > 0 ? static_cast<double>(here.Bytes) / here.Requests : 0;
-  const double byMean = std::max(1.0, request / std::max(1.0, device.Request));
+  const double request =
+      localReads.Requests > 0 ? static_cast<double>(localReads.Bytes) / localReads.Requests : 0;
+  const double byMean = std::max(1.0, request / std::max(1.0, device.RequestBytes));
   const double byLimit = std::max(1.0, request / disk.LargestRequest);
-  OthersInDisk range{
+  ForeignRequests range{
       std::max(0.0, device.InFlight - inDisk * byMean), std::max(0.0, device.InFlight - inDisk * byLimit)};
-  // If others get almost nothing, the mean size is that of PatchIO's requests.
+  // If other programs get almost nothing, the mean size is the size of PatchIO's requests.
   range.Most =
-      others < 0.02 * (device.Read + device.Written) ? range.Least : std::max(range.Least, range.Most);
+      foreignRate < 0.02 * (device.Read + device.Written) ? range.Least : std::max(range.Least, range.Most);
   return range;
 }
 
-bool Near(double one, double other)
+bool AreNear(double a, double b)
 {
-  return std::abs(one - other) <= std::max(2.0, 0.25 * std::max(one, other));
+  return std::abs(a - b) <= std::max(2.0, 0.25 * std::max(a, b));
 }
 
-LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnReads& own, const Disk& disk)
+LoadEstimate LoadOfDevice(
+    const CounterValues& before, const CounterValues& after, const OwnReads& own, const Disk& disk)
 {
   const double seconds = after.Seconds - before.Seconds;
-  const std::string who = "device " + after.Device->Name;
+  const std::string name = "device " + after.Device->Name;
   const auto device = RatesOf(*before.Device, *after.Device, seconds);
   if (!device) {
-    return Unknown(who + ": its counters were reset");
+    return UnknownLoad(name + ": its counters were reset");
   }
-  const OwnShare here = own.Here.value_or(own.All);
-  const OwnRate mine = FetchedRate(before, after, own, seconds);
-  const double part = disk.Several ? 0.6 : 1;
-  if (!(here.InFlight > 0) || mine.Rate * seconds < FewBytes) {
+  const OwnReadTotals localReads = own.ThisMachine.value_or(own.AllRanks);
+  const OwnRate ownRate = FetchedRate(before, after, own, seconds);
+  const double part = disk.MaySpanDisks ? 0.6 : 1;
+  if (!(localReads.InFlight > 0) || ownRate.Rate * seconds < FewBytes) {
     // Reads from the page cache do not reach the disk.
-    return OfQueue(*device, who, part * (here.InFlight > 0 ? 0.5 : 0.7));
+    return LoadOfQueue(*device, name, part * (localReads.InFlight > 0 ? 0.5 : 0.7));
   }
-  if (device->Read < 0.5 * mine.Rate) {
-    return Unknown(fmt::format(
+  if (device->Read < 0.5 * ownRate.Rate) {
+    return UnknownLoad(fmt::format(
         "{} counts reads of {}, but PatchIO reads {}: the files are on another device or in the page cache",
-        who, RateText(device->Read), RateText(mine.Rate)));
+        name, RateText(device->Read), RateText(ownRate.Rate)));
   }
   const double all = device->Read + device->Written;
-  const double others = std::max(0.0, all - mine.Rate);
+  const double foreignRate = std::max(0.0, all - ownRate.Rate);
   // Requests that the page cache answers do not reach the disk.
-  const double fetched = here.Bytes > 0 ? std::min(1.0, mine.Rate * seconds / here.Bytes) : 1;
-  const double inDisk = here.InFlight * fetched;
-  const OthersInDisk range = InQueue(*device, here, inDisk, others, disk);
+  const double fetched = localReads.Bytes > 0 ? std::min(1.0, ownRate.Rate * seconds / localReads.Bytes) : 1;
+  const double inDisk = localReads.InFlight * fetched;
+  const ForeignRequests range = ForeignRequestsIn(*device, localReads, inDisk, foreignRate, disk);
   LoadEstimate estimate;
   estimate.Load = range.Middle();
-  estimate.Confidence = part * mine.Confidence * (fetched < 0.8 ? 0.5 : 1) *
-                        (Near(range.Least, range.Most) ? 1 : 0.7) *
-                        (Near(estimate.Load, inDisk * others / mine.Rate) ? 1 : 0.8);
-  const double othersRead = std::clamp(device->Read - mine.Rate, 0.0, others);
-  const double othersWrite = others - othersRead;
-  estimate.Source = fmt::format("{}: others read {}{} of {}, with {:.0f} of {:.0f} requests in flight", who,
-      RateText(othersRead), othersWrite > 0.02 * all ? " and write " + RateText(othersWrite) : "",
+  estimate.Confidence = part * ownRate.Confidence * (fetched < 0.8 ? 0.5 : 1) *
+                        (AreNear(range.Least, range.Most) ? 1 : 0.7) *
+                        (AreNear(estimate.Load, inDisk * foreignRate / ownRate.Rate) ? 1 : 0.8);
+  const double foreignRead = std::clamp(device->Read - ownRate.Rate, 0.0, foreignRate);
+  const double foreignWrite = foreignRate - foreignRead;
+  estimate.Source = fmt::format("{}: others read {}{} of {}, with {:.0f} of {:.0f} requests in flight", name,
+      RateText(foreignRead), foreignWrite > 0.02 * all ? " and write " + RateText(foreignWrite) : "",
       RateText(all), estimate.Load, device->InFlight);
   return estimate;
 }
@@ -351,77 +361,80 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
 /// The rates of a network file system's client in a window.
 struct ClientRates
 {
-  double Wanted = 0, Delivered = 0;  ///< bytes per second
-  double InFlight = 0;               ///< requests at the servers
-  double Requests = 0;               ///< requests per second
+  double BytesRequested = 0, BytesDelivered = 0;  ///< bytes per second
+  double InFlight = 0;                            ///< requests at the servers
+  double Requests = 0;                            ///< requests per second
 };
 
 std::optional<ClientRates> RatesOf(const ClientCounters& before, const ClientCounters& after, double seconds)
 {
-  const auto wanted = PerSecond(before.Wanted, after.Wanted, 1, seconds, MostBytesPerSecond);
-  const auto delivered = PerSecond(before.Delivered, after.Delivered, 1, seconds, MostBytesPerSecond);
-  const auto requests = PerSecond(before.Requests, after.Requests, 1, seconds, MostBytesPerSecond);
+  const auto requested =
+      IncreasePerSecond(before.BytesRequested, after.BytesRequested, 1, seconds, MostBytesPerSecond);
+  const auto delivered =
+      IncreasePerSecond(before.BytesDelivered, after.BytesDelivered, 1, seconds, MostBytesPerSecond);
+  const auto requests = IncreasePerSecond(before.Requests, after.Requests, 1, seconds, MostBytesPerSecond);
   const double inFlight = (after.Seconds - before.Seconds) / seconds;
-  if (!wanted || !delivered || !requests || !(inFlight >= 0 && inFlight < MostInFlight)) {
+  if (!requested || !delivered || !requests || !(inFlight >= 0 && inFlight < MostInFlight)) {
     return {};
   }
-  return ClientRates{*wanted, *delivered, inFlight, *requests};
+  return ClientRates{*requested, *delivered, inFlight, *requests};
 }
 
 /// Returns the load by other processes of this machine.
-LoadEstimate OfMachine(
-    const ClientRates& client, const OwnShare& here, double seconds, const std::string& who)
+LoadEstimate LoadOfMachine(
+    const ClientRates& client, const OwnReadTotals& localReads, double seconds, const std::string& name)
 {
-  const double mine = here.Bytes / seconds;
-  if (!(here.InFlight > 0) || mine * seconds < FewBytes) {
+  const double ownRate = localReads.Bytes / seconds;
+  if (!(localReads.InFlight > 0) || ownRate * seconds < FewBytes) {
     return {client.InFlight, 0.5,
-        fmt::format("{}: {:.1f} requests in flight by others on this machine", who, client.InFlight)};
+        fmt::format("{}: {:.1f} requests in flight by others on this machine", name, client.InFlight)};
   }
-  // Lustre may hide the statistics of the mount and still show those of the targets.
-  const double all = client.Wanted > 0 ? client.Wanted : client.Delivered;
-  if (all < 0.8 * mine) {
-    return Unknown(who + ": its counters show fewer bytes than PatchIO has read");
+  // Lustre may hide the statistics of the mount and still show the statistics of the targets.
+  const double all = client.BytesRequested > 0 ? client.BytesRequested : client.BytesDelivered;
+  if (all < 0.8 * ownRate) {
+    return UnknownLoad(name + ": its counters show fewer bytes than PatchIO has read");
   }
-  const double others = std::max(0.0, all - mine);
-  const bool cached = client.Delivered < 0.8 * all;
-  return {here.InFlight * others / mine, cached ? 0.3 : 0.7,
-      fmt::format("{}: others on this machine read {} of {}", who, RateText(others), RateText(all))};
+  const double foreignRate = std::max(0.0, all - ownRate);
+  const bool cached = client.BytesDelivered < 0.8 * all;
+  return {localReads.InFlight * foreignRate / ownRate, cached ? 0.3 : 0.7,
+      fmt::format("{}: others on this machine read {} of {}", name, RateText(foreignRate), RateText(all))};
 }
 
 /// Returns whether the servers answer as fast as when idle, or nothing if that speed is unknown.
-std::optional<bool> AnswersAtOnce(const ClientRates& client, const std::optional<LoadCurve>& curve)
+std::optional<bool> RespondsAsIdle(const ClientRates& client, const std::optional<LoadCurve>& curve)
 {
   if (!curve || !curve->Requests || client.Requests <= 0) {
     return {};
   }
   const double time = client.InFlight / client.Requests;
-  const double bytes = client.Delivered / client.Requests;
+  const double bytes = client.BytesDelivered / client.Requests;
   return time <= 1.25 * (curve->Requests->Latency + bytes / curve->Requests->Bandwidth);
 }
 
-/// Combines the load by other processes of this machine with the load by other machines, as inferred from the
-/// rate.
-LoadEstimate OfClient(const ClientRates& client, const LoadEstimate& machine, const LoadEstimate& elsewhere,
-    const OwnReads& own, const std::optional<LoadCurve>& curve)
+/// Combines the load by other processes of this machine (`machine`) with the load by other machines
+/// (`elsewhere`), which is inferred from the rate.
+LoadEstimate LoadOfClient(const ClientRates& client, const LoadEstimate& machine,
+    const LoadEstimate& elsewhere, const OwnReads& own, const std::optional<LoadCurve>& curve)
 {
-  const auto atOnce = AnswersAtOnce(client, curve);
-  const double all = own.All.InFlight + machine.Load;
-  if (elsewhere.Confidence > 0 && atOnce == true && all + elsewhere.Load > 1.5 * std::max(1.0, curve->Best)) {
-    return Unknown(
+  const auto respondsAsIdle = RespondsAsIdle(client, curve);
+  const double all = own.AllRanks.InFlight + machine.Load;
+  if (elsewhere.Confidence > 0 && respondsAsIdle == true &&
+      all + elsewhere.Load > 1.5 * std::max(1.0, curve->Best)) {
+    return UnknownLoad(
         machine.Source + "; the server responds as fast as when idle, but the read rate indicates load");
   }
   if (elsewhere.Confidence > 0) {
     return {machine.Load + elsewhere.Load, std::min(machine.Confidence + 0.2, elsewhere.Confidence),
         machine.Source + "; other machines: " + elsewhere.Source};
   }
-  if (atOnce == true) {
+  if (respondsAsIdle == true) {
     return {machine.Load, std::min(0.5, machine.Confidence),
         machine.Source + "; the server responds as fast as when idle"};
   }
   // The load seen here is a lower bound: without load on this machine, the load on other machines is unknown.
   return machine.Load >= 1 ? LoadEstimate{machine.Load, std::min(0.4, machine.Confidence),
                                  machine.Source + "; the load of other machines is unknown"}
-                           : Unknown(machine.Source + "; the load of other machines is unknown");
+                           : UnknownLoad(machine.Source + "; the load of other machines is unknown");
 }
 
 bool IsNfs(const std::string& type)
@@ -453,48 +466,48 @@ std::optional<LoadCurve> CurveOf(const StorageProfile& profile)
 }
 
 LoadSensor::LoadSensor(Mount mount, std::optional<LoadCurve> curve, const std::string& root)
-    : Where(std::move(mount)),
+    : StorageMount(std::move(mount)),
       Curve(std::move(curve)),
       Root(root),
-      Device(FindDisk(NumberOf(this->Where), this->Where.Source, this->Where.Type, root))
+      Device(FindDisk(NumberOf(this->StorageMount), this->StorageMount.Source, this->StorageMount.Type, root))
 {
 }
 
-LoadSensor::Reading LoadSensor::ReadCounters(double seconds) const
+LoadSensor::CounterValues LoadSensor::ReadCounters(double seconds) const
 {
-  Reading reading;
+  CounterValues reading;
   reading.Seconds = seconds;
   if (this->Device) {
     reading.Device = ReadDiskCounters(this->Device->Number, this->Root);
     reading.Fetched = FetchedBytes(this->Root);
-  } else if (IsNfs(this->Where.Type)) {
-    reading.Client = ReadNfsCounters(this->Where.Point, this->Root);
-  } else if (this->Where.Type == "lustre") {
-    reading.Client = ReadLustreCounters(this->Where.Source, this->Root);
+  } else if (IsNfs(this->StorageMount.Type)) {
+    reading.Client = ReadNfsCounters(this->StorageMount.Point, this->Root);
+  } else if (this->StorageMount.Type == "lustre") {
+    reading.Client = ReadLustreCounters(this->StorageMount.Source, this->Root);
   }
   return reading;
 }
 
-LoadEstimate LoadSensor::Infer(const LoadWindow& window, double seconds)
+LoadEstimate LoadSensor::InferLoad(const LoadWindow& window, double seconds)
 {
   if (!this->Curve) {
-    return Unknown("the rates of the idle storage are unknown");
+    return UnknownLoad("the rates of the idle storage are unknown");
   }
   this->Windows.push_back(window);
-  this->Ends.push_back(seconds);
-  while (this->Windows.size() > MostWindows || this->Ends.front() < seconds - WindowLifetime) {
+  this->WindowEnds.push_back(seconds);
+  while (this->Windows.size() > MostWindows || this->WindowEnds.front() < seconds - WindowLifetime) {
     this->Windows.erase(this->Windows.begin());
-    this->Ends.erase(this->Ends.begin());
+    this->WindowEnds.erase(this->WindowEnds.begin());
   }
   const double alone = this->Curve->Rate ? this->Curve->Rate(window.InFlight) : 0;
   const std::string rates = fmt::format("{:.0f} requests in flight read at {}, and at {} on the idle storage",
       window.InFlight, RateText(window.Rate), RateText(std::max(0.0, alone)));
   const InvertedLoad found = InvertLoad(*this->Curve, this->Windows);
   if (!found.Fits) {
-    return Unknown(rates + ": the storage does not match its profile");
+    return UnknownLoad(rates + ": the storage does not match its profile");
   }
   if (found.Confidence < LeastConfidence) {
-    return Unknown(fmt::format(
+    return UnknownLoad(fmt::format(
         "{}: the load is between {:.0f} and {:.0f}, too uncertain to use", rates, found.Least, found.Most));
   }
   return {
@@ -503,42 +516,42 @@ LoadEstimate LoadSensor::Infer(const LoadWindow& window, double seconds)
 
 LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
 {
-  const std::optional<Reading> before = std::exchange(this->Last, this->ReadCounters(seconds));
-  const Reading& after = *this->Last;
+  const std::optional<CounterValues> before = std::exchange(this->Last, this->ReadCounters(seconds));
+  const CounterValues& after = *this->Last;
   if (!before) {
-    return Unknown("this is the first read on this storage");
+    return UnknownLoad("this is the first read on this storage");
   }
   const double passed = seconds - before->Seconds;
   if (!(passed >= ShortestWindow)) {
-    return Unknown("the observation was too short");
+    return UnknownLoad("the observation was too short");
   }
-  const bool counts = own.Steady && own.All.InFlight > 0 && own.All.Bytes >= FewBytes;
-  LoadWindow window{own.All.InFlight, own.All.Bytes / passed};
+  const bool counts = own.Steady && own.AllRanks.InFlight > 0 && own.AllRanks.Bytes >= FewBytes;
+  LoadWindow window{own.AllRanks.InFlight, own.AllRanks.Bytes / passed};
 
   if (before->Client && after.Client) {
-    const std::string who = IsNfs(this->Where.Type) ? "NFS" : "Lustre";
+    const std::string name = IsNfs(this->StorageMount.Type) ? "NFS" : "Lustre";
     const auto client = RatesOf(*before->Client, *after.Client, passed);
     if (!client) {
-      return Unknown(who + ": its counters were reset");
+      return UnknownLoad(name + ": its counters were reset");
     }
-    const LoadEstimate machine = OfMachine(*client, own.Here.value_or(own.All), passed, who);
+    const LoadEstimate machine = LoadOfMachine(*client, own.ThisMachine.value_or(own.AllRanks), passed, name);
     // All processes of this machine count as one reader, which only other machines slow down.
-    const double factor = counts ? 1 + machine.Load / own.All.InFlight : 1;
+    const double factor = counts ? 1 + machine.Load / own.AllRanks.InFlight : 1;
     window.InFlight *= factor;
     window.Rate *= factor;
-    const LoadEstimate elsewhere = counts ? this->Infer(window, seconds) : Unknown("");
-    return OfClient(*client, machine, elsewhere, own, this->Curve);
+    const LoadEstimate elsewhere = counts ? this->InferLoad(window, seconds) : UnknownLoad("");
+    return LoadOfClient(*client, machine, elsewhere, own, this->Curve);
   }
   const LoadEstimate counted = before->Device && after.Device
-                                   ? OfDevice(*before, after, own, *this->Device)
-                                   : Unknown(this->Device ? "the device no longer exists" : "");
-  // If the disk did not deliver everything that PatchIO read, the rate tells nothing about the load.
+                                   ? LoadOfDevice(*before, after, own, *this->Device)
+                                   : UnknownLoad(this->Device ? "the device no longer exists" : "");
+  // If the disk did not deliver everything that PatchIO read, the rate says nothing about the load.
   const bool cached =
-      this->Device && FetchedRate(*before, after, own, passed).Rate * passed < 0.9 * own.All.Bytes;
-  const LoadEstimate inferred = !counts  ? Unknown("")
-                                : cached ? Unknown("most of the data came from the page cache")
-                                         : this->Infer(window, seconds);
-  return CrossChecked(counted, inferred);
+      this->Device && FetchedRate(*before, after, own, passed).Rate * passed < 0.9 * own.AllRanks.Bytes;
+  const LoadEstimate inferred = !counts  ? UnknownLoad("")
+                                : cached ? UnknownLoad("most of the data came from the page cache")
+                                         : this->InferLoad(window, seconds);
+  return CombineLoads(counted, inferred);
 }
 
 LoadEstimate LoadSensor::Sample(const OwnReads& own)
@@ -547,16 +560,16 @@ LoadEstimate LoadSensor::Sample(const OwnReads& own)
   return this->Sample(own, std::chrono::duration<double>(now).count());
 }
 
-LoadEstimate CrossChecked(const LoadEstimate& counted, const LoadEstimate& inferred)
+LoadEstimate CombineLoads(const LoadEstimate& counted, const LoadEstimate& inferred)
 {
   const auto joined = [&](const char* between) {
     return counted.Source.empty() || inferred.Source.empty() ? counted.Source + inferred.Source
                                                              : counted.Source + between + inferred.Source;
   };
   if (counted.Confidence <= 0 && inferred.Confidence <= 0) {
-    return Unknown(counted.Source.empty() && inferred.Source.empty()
-                       ? "this system offers no information about other readers"
-                       : joined("; "));
+    return UnknownLoad(counted.Source.empty() && inferred.Source.empty()
+                           ? "this system offers no information about other readers"
+                           : joined("; "));
   }
   if (inferred.Confidence <= 0) {
     return counted;
@@ -565,14 +578,14 @@ LoadEstimate CrossChecked(const LoadEstimate& counted, const LoadEstimate& infer
     return {inferred.Load, inferred.Confidence, joined("; ")};
   }
   const double sum = counted.Confidence + inferred.Confidence;
-  if (Near(counted.Load, inferred.Load)) {
+  if (AreNear(counted.Load, inferred.Load)) {
     return {(counted.Load * counted.Confidence + inferred.Load * inferred.Confidence) / sum,
         1 - (1 - counted.Confidence) * (1 - inferred.Confidence), joined("; confirmed by the read rate: ")};
   }
   if (counted.Confidence >= 0.5) {
     return {counted.Load, 0.7 * counted.Confidence, joined("; the read rate disagrees: ")};
   }
-  return Unknown(joined("; contradicted by the read rate: "));
+  return UnknownLoad(joined("; contradicted by the read rate: "));
 }
 
 }  // namespace patchio

@@ -1,4 +1,4 @@
-// The estimation of NC, the load by others on a storage.
+// The estimation of NC, the load by other programs on a storage.
 #pragma once
 
 #include "Plan/ReadPlan.h"
@@ -34,50 +34,51 @@ struct LoadWindow
   double Rate = 0;      ///< own rate in bytes per second
 };
 
-/// The load by others that explains the rates of this reader.
+/// The load by other programs that explains the rates of this reader.
 struct InvertedLoad
 {
   double Load = 0;        ///< median of the posterior distribution
   double Least = 0;       ///< 5 % quantile
   double Most = 0;        ///< 95 % quantile
   double Confidence = 0;  ///< 0..1: max(0, 2 P - 1), P: probability that the load is within 2 or 25 % of Load
-  int Windows = 0;        ///< number of the newest windows that were used
+  int Windows = 0;        ///< number of newest windows that the estimate uses
   bool Fits = false;      ///< false: no load explains the rates; the curve does not fit the storage
 };
 
-/// Estimates the load C by others from the rates of this reader. With N requests of this reader in flight,
-/// and all requests alike, its rate is r = N / (N + C) F(N + C). The Bayesian estimate weighs each C >= 0 by
-/// how well C explains the rates of all windows together, given the noise of the rates and the errors of the
-/// curve as a whole and from one N to another. The result is broad if the rate hardly depends on C (as long
-/// as F is proportional to N), and narrow if windows with different N agree. Ignores older windows that
-/// contradict the newest ones, because the load has changed, and invalid windows (N or rate not above 0).
-/// windows: oldest first; uses the newest 8.
+/// Estimates the load C by other programs from the rates of this reader. curve: F(N). windows: oldest first;
+/// the estimate uses the newest 8. With N requests of this reader in flight, and all requests alike, its rate
+/// is r = N / (N + C) F(N + C). The Bayesian estimate weighs each C >= 0 by how well C explains the rates of
+/// all windows together, given the noise of the rates and the errors of the curve as a whole and from one N
+/// to another. The result is broad if the rate hardly depends on C (as long as F is proportional to N), and
+/// narrow if windows with different N agree. Ignores older windows that contradict the newest windows,
+/// because the load has changed, and invalid windows (N or rate not above 0).
 InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& windows);
 
-/// NC: the number of requests that others keep in flight on a storage while PatchIO reads from it.
+/// An estimate of NC, the number of requests that other programs keep in flight on a storage while PatchIO
+/// reads from the storage.
 struct LoadEstimate
 {
-  double Load = 0;        ///< NC: requests of others in flight, counted like PatchIO's own
-  double Confidence = 0;  ///< 0: unknown, and Load is 0; 1: certain
+  double Load = 0;        ///< NC: requests of other programs in flight, counted like PatchIO's own requests
+  double Confidence = 0;  ///< 0: NC is unknown, and Load is 0; 1: NC is certain
   std::string Source;  ///< origin in one line of plain words: "device sda: others read 120 MB/s of 400 MB/s"
 };
 
-/// Reads of this reader since the previous sample, on some ranks.
-struct OwnShare
+/// Totals of this reader's reads since the previous sample, on a group of ranks.
+struct OwnReadTotals
 {
   std::uint64_t Bytes = 0;
   double InFlight = 0;         ///< mean number of requests in flight; 0: this reader did not read
   std::uint64_t Requests = 0;  ///< finished requests; 0: unknown
 };
 
-/// Reads of this reader since the previous sample, on all ranks and on this machine.
+/// The reads of this reader since the previous sample, on all ranks and on this machine.
 struct OwnReads
 {
-  OwnShare All;                  ///< all ranks
-  std::optional<OwnShare> Here;  ///< ranks on this machine; empty: all ranks
+  OwnReadTotals AllRanks;
+  std::optional<OwnReadTotals> ThisMachine;  ///< ranks on this machine; empty: all ranks
   /// Bytes that disks delivered to the ranks on this machine: the sum over these ranks of the increase of
-  /// FetchedBytes() since the previous sample. Empty: this process is the only rank on this machine and asks
-  /// the kernel itself.
+  /// FetchedBytes() since the previous sample. Empty: unknown; the sensor then uses FetchedBytes() of its own
+  /// process.
   std::optional<std::uint64_t> Fetched;
   /// False if N changed, or requests begun with a greater N were still in flight. The rate then belongs to no
   /// single N, so the sensor uses only the counters.
@@ -87,33 +88,35 @@ struct OwnReads
 /// Returns F(N) of a profile, or nothing if the profile has no samples.
 std::optional<LoadCurve> CurveOf(const StorageProfile& profile);
 
-/// Estimates the load by others on one mount, from successive windows of time. Each window lasts from one
-/// sample to the next, tenths of a second to some seconds, with N nearly constant. Needs no privileges.
+/// Estimates the load by other programs on one mount, from successive windows of time. Each window lasts from
+/// one sample to the next, tenths of a second to some seconds, with N nearly constant. Needs no privileges.
 ///
 /// * Local disks: compares the requests in the device's queue with PatchIO's own. Rates alone would mislead,
 ///   because a disk may be unfair: of a sequential and a random reader, one may get almost nothing.
 /// * NFS and Lustre: counts other processes of this machine in the client's counters, and infers other
 ///   machines from the rate.
-/// * All others: infers the load from the rate, if F(N) is known (InvertLoad).
+/// * Other storages: infers the load from the rate, if F(N) is known (InvertLoad).
 ///
-/// Counted loads take precedence over inferred ones; contradicting results give "unknown". Does not throw:
+/// Counted loads take precedence over inferred loads; contradicting results give "unknown". Does not throw:
 /// counters that cannot be read give "unknown", and Source says so. Not thread-safe.
 class LoadSensor
 {
 public:
-  /// curve: F(N), if there is a profile. root: folder that contains proc, sys and dev.
+  /// Creates a sensor for `mount`. curve: F(N), if the storage has a profile. root: folder that contains
+  /// proc, sys and dev.
   explicit LoadSensor(Mount mount, std::optional<LoadCurve> curve = {}, const std::string& root = "/");
 
   /// Replaces F(N), for example after the profile was created or changed.
-  void UseCurve(std::optional<LoadCurve> curve) { this->Curve = std::move(curve); }
+  void SetCurve(std::optional<LoadCurve> curve) { this->Curve = std::move(curve); }
   /// Ends the window that the previous call began, and begins the next one. Returns the load in the window
-  /// that ended; the first call returns "unknown". seconds: current time, on any monotonic clock.
+  /// that ended; the first call returns "unknown". own: the reads of this reader in the window. seconds:
+  /// current time, on any monotonic clock.
   LoadEstimate Sample(const OwnReads& own, double seconds);
   /// Calls Sample() with the time of the steady clock.
   LoadEstimate Sample(const OwnReads& own);
 
   /// The kernel's counters at the end of a window.
-  struct Reading
+  struct CounterValues
   {
     double Seconds = 0;
     std::optional<DiskCounters> Device;
@@ -122,20 +125,21 @@ public:
   };
 
 private:
-  Reading ReadCounters(double seconds) const;
-  /// Adds `window`, and infers the load from all windows so far.
-  LoadEstimate Infer(const LoadWindow& window, double seconds);
+  CounterValues ReadCounters(double seconds) const;
+  /// Adds `window`, which ends at the time `seconds`, and infers the load from the windows of the last 30 s.
+  LoadEstimate InferLoad(const LoadWindow& window, double seconds);
 
-  Mount Where;
+  Mount StorageMount;
   std::optional<LoadCurve> Curve;
   std::string Root;
   std::optional<Disk> Device;
-  std::optional<Reading> Last;
+  std::optional<CounterValues> Last;
   std::vector<LoadWindow> Windows;  ///< oldest first
-  std::vector<double> Ends;         ///< end of each window in seconds
+  std::vector<double> WindowEnds;   ///< end of each window in seconds
 };
 
-/// Combines the load from counters (`counted`) with the load inferred from the rate (`inferred`).
-LoadEstimate CrossChecked(const LoadEstimate& counted, const LoadEstimate& inferred);
+/// Combines the load from counters (`counted`) with the load inferred from the rate (`inferred`). Agreement
+/// raises the confidence; disagreement lowers the confidence or gives "unknown".
+LoadEstimate CombineLoads(const LoadEstimate& counted, const LoadEstimate& inferred);
 
 }  // namespace patchio

@@ -24,16 +24,16 @@
 namespace fs = std::filesystem;
 
 namespace patchio {
-bool LiesBelow(const std::string& path, const std::string& point)
+bool IsInFolder(const std::string& path, const std::string& folder)
 {
-  return point == "/" || path == point || path.rfind(point + "/", 0) == 0;
+  return folder == "/" || path == folder || path.rfind(folder + "/", 0) == 0;
 }
 
 namespace {
 
 /// Parses a line: ID, parent, major:minor, root, mount point, options, any number of tags, "-", type, source,
 /// options.
-std::optional<Mount> MountOfLine(const std::string& line)
+std::optional<Mount> ParseMountLine(const std::string& line)
 {
   std::istringstream parts(line);
   Mount mount;
@@ -51,7 +51,7 @@ std::optional<Mount> MountOfLine(const std::string& line)
   parts >> options;
   mount.Options += options.empty() ? "" : "," + options;
   for (std::string* text : {&mount.Root, &mount.Point, &mount.Source, &mount.Options}) {
-    *text = Unescaped(*text);
+    *text = Unescape(*text);
   }
   mount.Class = ClassOfType(mount.Type);
   return mount;
@@ -59,14 +59,14 @@ std::optional<Mount> MountOfLine(const std::string& line)
 
 /// Returns all mounts by ascending length of their mount points. Mounts on the same point stay in the order
 /// of the file.
-std::vector<Mount> AllMounts(const std::string& mountInfo)
+std::vector<Mount> ReadMounts(const std::string& mountInfo)
 {
   constexpr std::size_t mostLine = 1 << 16;
   std::vector<Mount> mounts;
   std::ifstream file(mountInfo);
   std::string line;
   while (std::getline(file, line)) {
-    const std::optional<Mount> mount = line.size() <= mostLine ? MountOfLine(line) : std::nullopt;
+    const std::optional<Mount> mount = line.size() <= mostLine ? ParseMountLine(line) : std::nullopt;
     if (mount) {
       mounts.push_back(*mount);
     }
@@ -77,7 +77,7 @@ std::vector<Mount> AllMounts(const std::string& mountInfo)
 }
 
 /// Returns the last mount with this device, or null.
-const Mount* LastOfDevice(const std::vector<Mount>& mounts, const std::optional<dev_t>& device)
+const Mount* LastMountOfDevice(const std::vector<Mount>& mounts, const std::optional<dev_t>& device)
 {
   const auto found = std::find_if(mounts.rbegin(), mounts.rend(), [&](const Mount& mount) {
     return device && mount.Major == static_cast<int>(major(*device)) &&
@@ -88,9 +88,9 @@ const Mount* LastOfDevice(const std::vector<Mount>& mounts, const std::optional<
 
 /// Returns a mount for "/". The root folder of a process (after chroot) need not be a mount. If the same
 /// device is mounted elsewhere, that mount provides the properties.
-Mount RootWithoutMount(const std::vector<Mount>& mounts, const std::optional<dev_t>& device)
+Mount MountForRoot(const std::vector<Mount>& mounts, const std::optional<dev_t>& device)
 {
-  const Mount* const alike = LastOfDevice(mounts, device);
+  const Mount* const alike = LastMountOfDevice(mounts, device);
   Mount root = alike ? *alike : Mount();
   root.Point = root.Root = "/";
   if (!alike) {
@@ -115,11 +115,11 @@ std::optional<dev_t> DeviceOf(const std::string& path)
   }
 }
 
-int StripesOf(const std::string& path)
+int ReadStripeCount(const std::string& path)
 {
   std::vector<char> layout(1 << 16);
   const ssize_t bytes = ::getxattr(path.c_str(), "lustre.lov", layout.data(), layout.size());
-  return bytes > 0 ? StripesOfLayout(layout.data(), static_cast<std::size_t>(bytes)) : 0;
+  return bytes > 0 ? StripeCountOfLayout(layout.data(), static_cast<std::size_t>(bytes)) : 0;
 }
 
 template <typename T>
@@ -147,7 +147,7 @@ struct LayoutFormat
   static constexpr int MostStripes = 2000;        ///< greater numbers mean "all available"
 };
 
-int StripesOfPlainLayout(std::string_view layout)
+int StripeCountOfPlainLayout(std::string_view layout)
 {
   const auto magic = NumberAt<std::uint32_t>(layout, 0);
   const auto count = NumberAt<std::uint16_t>(layout, LayoutFormat::StripeCount);
@@ -157,9 +157,9 @@ int StripesOfPlainLayout(std::string_view layout)
 
 }  // namespace
 
-const char* NameOf(MountClass kind)
+const char* NameOf(MountClass mountClass)
 {
-  switch (kind) {
+  switch (mountClass) {
     case MountClass::Memory:
       return "memory";
     case MountClass::LocalDisk:
@@ -188,9 +188,9 @@ MountClass ClassOfType(const std::string& type)
           {"lustre", "gpfs", "beegfs", "fhgfs", "beegfs_nodev", "ceph", "pvfs2", "orangefs", "glusterfs",
               "panfs", "wekafs", "cvfs", "gfs2", "ocfs2", "quobyte", "fuse.glusterfs", "fuse.ceph",
               "fuse.ceph-fuse", "fuse.moosefs", "fuse.mfs", "fuse.juicefs", "fuse.daos", "fuse.dfuse"}}};
-  for (const auto& [kind, types] : known) {
+  for (const auto& [mountClass, types] : known) {
     if (types.count(type) != 0) {
-      return kind;
+      return mountClass;
     }
   }
   return type.rfind("fuse", 0) == 0 ? MountClass::Fuse : MountClass::Unknown;
@@ -211,30 +211,30 @@ std::string ResolvedPath(const std::string& path)
 std::optional<Mount> MountOf(const std::string& path, const std::string& mountInfo)
 {
   const std::string resolved = ResolvedPath(path);
-  std::vector<Mount> mounts = AllMounts(mountInfo);
+  std::vector<Mount> mounts = ReadMounts(mountInfo);
   if (mounts.empty()) {
     return {};
   }
   const std::optional<dev_t> device = DeviceOf(resolved);
-  const Mount root = RootWithoutMount(mounts, device);
+  const Mount root = MountForRoot(mounts, device);
   mounts.erase(std::remove_if(mounts.begin(), mounts.end(),
-                   [&](const Mount& mount) { return !LiesBelow(resolved, mount.Point); }),
+                   [&](const Mount& mount) { return !IsInFolder(resolved, mount.Point); }),
       mounts.end());
   // A newer mount may hide an older one with a longer point; the device then identifies the mount. Some file
   // systems (btrfs) have devices that no mount shows.
-  const Mount* const found = LastOfDevice(mounts, device);
+  const Mount* const found = LastMountOfDevice(mounts, device);
   Mount mount = found ? *found : mounts.empty() ? root : mounts.back();
   if (mount.Type == "lustre") {
-    mount.StripeCount = StripesOf(resolved);
+    mount.StripeCount = ReadStripeCount(resolved);
   }
   return mount;
 }
 
-int StripesOfLayout(const void* layout, std::size_t bytes)
+int StripeCountOfLayout(const void* layout, std::size_t bytes)
 {
   const std::string_view all(static_cast<const char*>(layout), bytes);
   if (NumberAt<std::uint32_t>(all, 0) != LayoutFormat::Composite) {
-    return StripesOfPlainLayout(all);
+    return StripeCountOfPlainLayout(all);
   }
   int most = 0;
   const int entries = NumberAt<std::uint16_t>(all, LayoutFormat::EntryCount).value_or(0);
@@ -244,7 +244,7 @@ int StripesOfLayout(const void* layout, std::size_t bytes)
     if (!offset || *offset > all.size()) {
       return most;
     }
-    most = std::max(most, StripesOfPlainLayout(all.substr(*offset)));
+    most = std::max(most, StripeCountOfPlainLayout(all.substr(*offset)));
   }
   return most;
 }

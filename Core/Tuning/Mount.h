@@ -19,7 +19,7 @@ enum class MountClass
 };
 
 /// Returns "memory", "local disk", "network", "parallel", "fuse" or "unknown".
-const char* NameOf(MountClass kind);
+const char* NameOf(MountClass mountClass);
 /// Returns the class of a file system type in /proc/self/mountinfo, such as "ext4", "nfs4", "fuse.sshfs".
 MountClass ClassOfType(const std::string& type);
 
@@ -37,33 +37,35 @@ struct Mount
   int StripeCount = 0;  ///< Lustre: number of servers with the path's bytes; 0: unknown
 };
 
-constexpr const char* OwnMountInfo = "/proc/self/mountinfo";
+constexpr const char* ProcMountInfo = "/proc/self/mountinfo";
 
 /// Returns the absolute path, with symbolic links resolved in the part that exists.
 std::string ResolvedPath(const std::string& path);
 
 /// Returns the mount on which `path` lies; the path need not exist. Candidates are the mounts above the path
-/// that have the path's device or, if there are none, all mounts above the path. The result is the candidate
-/// with the longest mount point, and the last one if several are on this point. Returns a mount on "/" if no
-/// mount is above the path, for example if the root folder is not a mount. Returns nothing if `mountInfo` (a
-/// file like /proc/self/mountinfo) contains no mounts or cannot be read. Ignores malformed lines. Blocks if
-/// the file system hangs, because the function asks for the path's device and for Lustre's stripes.
-std::optional<Mount> MountOf(const std::string& path, const std::string& mountInfo = OwnMountInfo);
+/// that have the path's device or, if no mount has this device, all mounts above the path. The result is the
+/// candidate with the longest mount point, and the last candidate if several are on this point. Returns a
+/// mount on "/" if no mount is above the path, for example if the root folder is not a mount. Returns nothing
+/// if `mountInfo` (a file like /proc/self/mountinfo) contains no mounts or cannot be read. Ignores malformed
+/// lines. Blocks if the file system hangs, because the function asks for the path's device and for Lustre's
+/// stripes.
+std::optional<Mount> MountOf(const std::string& path, const std::string& mountInfo = ProcMountInfo);
 
 /// Returns the number of stripes in a Lustre layout (the extended attribute lustre.lov); for a composite
 /// layout, the greatest of its parts. Returns 0 if the layout is malformed or leaves the number to Lustre.
-int StripesOfLayout(const void* layout, std::size_t bytes);
+int StripeCountOfLayout(const void* layout, std::size_t bytes);
 
-/// Returns the kind of this node: the machine's name up to the first dot, with '#' for numbers, and its
-/// number of cores: "node#/64 cores". Nodes of one kind share profiles.
+/// Returns the class of this node: the machine's name up to the first dot, with '#' for numbers, and the
+/// number of cores: "node#/64 cores". Nodes of one class share profiles.
 std::string NodeClass();
+/// Returns the class of the node `machine` with `cores` cores.
 std::string NodeClassOf(const std::string& machine, int cores);
 
 /// Returns the smallest power of two that is at least `ranks`. Ranks of one class share profiles, because
 /// their rates differ little.
 int RankClass(int ranks);
 
-/// Returns whether `path` is the folder `point` or lies in it. Both are absolute paths without links.
-bool LiesBelow(const std::string& path, const std::string& point);
+/// Returns whether `path` is `folder` or lies in `folder`. Both are absolute paths without links.
+bool IsInFolder(const std::string& path, const std::string& folder);
 
 }  // namespace patchio

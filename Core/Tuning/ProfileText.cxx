@@ -28,7 +28,7 @@ constexpr double MostTime = 4e9;           ///< seconds since 1970: in the year 
 
 // ---- Writing ----
 
-std::string TimeText(double seconds)
+std::string UtcText(double seconds)
 {
   const auto whole = static_cast<std::time_t>(seconds);
   std::tm parts = {};
@@ -83,11 +83,13 @@ OrderedJson JsonOf(const std::vector<RateSample>& samples)
 // ---- Reading ----
 
 /// A JSON object of a profile's file. Its accessors throw Error with the file's name if a value is wrong.
-class Part
+class JsonObject
 {
 public:
-  /// name: name of the member with this object; empty for the entire file.
-  Part(const Json& json, const std::string& file, const std::string& name = "") : Value(json), File(file)
+  /// Wraps `json`. name: name of the member with this object; empty for the entire file. Throws Error if
+  /// `json` is not an object.
+  JsonObject(const Json& json, const std::string& file, const std::string& name = "")
+      : Value(json), File(file)
   {
     if (!json.is_object()) {
       this->Fail(
@@ -118,14 +120,14 @@ public:
     return found->get<std::string>();
   }
 
-  /// Returns the number, or `otherwise` if there is no such member.
-  double Number(const char* name, double least, double most, double otherwise) const
+  /// Returns the number `name`, or `defaultValue` if the object has no such member.
+  double Number(const char* name, double least, double most, double defaultValue) const
   {
     const Json* found = this->Find(name);
-    return found ? this->Checked(*found, name, least, most) : otherwise;
+    return found ? this->NumberInRange(*found, name, least, most) : defaultValue;
   }
 
-  double Checked(const Json& json, const std::string& name, double least, double most) const
+  double NumberInRange(const Json& json, const std::string& name, double least, double most) const
   {
     const double value = json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
     if (!(value >= least && value <= most)) {
@@ -136,14 +138,14 @@ public:
 
   int WholeNumber(const Json& json, const std::string& name, int most) const
   {
-    const double value = this->Checked(json, name, 1, most);
+    const double value = this->NumberInRange(json, name, 1, most);
     if (value != std::floor(value)) {
       this->Fail(fmt::format("a whole number for \"{}\"", name), Excerpt(json));
     }
     return static_cast<int>(value);
   }
 
-  /// Parses a time as written by TimeText(). Returns 0 if there is none.
+  /// Parses the time `name`, as written by UtcText(). Returns 0 if the profile has no such time.
   double Time(const char* name) const
   {
     const std::string text = this->Text(name);
@@ -163,7 +165,7 @@ public:
   {
     constexpr std::size_t most = 40;
     if (json.is_structured()) {
-      return "a list or an object";  // its text may be nested deeper than the stack allows
+      return "a list or an object";  // writing a deeply nested value would overflow the stack
     }
     const std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
     return text.size() <= most ? text : text.substr(0, most) + " ...";
@@ -175,10 +177,10 @@ private:
 };
 
 /// Checks a mount point written by a user, and removes slashes from its end.
-std::string PointOf(const Part& part, std::string point)
+std::string ParseMountPoint(const JsonObject& object, std::string point)
 {
   if (point.empty() || point.front() != '/') {
-    part.Fail("the path of a mount, beginning with a slash", Part::Excerpt(point));
+    object.Fail("the path of a mount, beginning with a slash", JsonObject::Excerpt(point));
   }
   while (point.size() > 1 && point.back() == '/') {
     point.pop_back();
@@ -186,33 +188,33 @@ std::string PointOf(const Part& part, std::string point)
   return point;
 }
 
-Mount MountOfJson(const Part& profile, const std::string& file)
+Mount ParseMount(const JsonObject& profile, const std::string& file)
 {
   Mount mount;
   const Json* json = profile.Find("mount");
   if (!json || json->is_string()) {
-    mount.Point = PointOf(profile, profile.Text("mount"));
+    mount.Point = ParseMountPoint(profile, profile.Text("mount"));
     return mount;
   }
   if (!json->is_object()) {
-    profile.Fail("the path of a mount for \"mount\"", Part::Excerpt(*json));
+    profile.Fail("the path of a mount for \"mount\"", JsonObject::Excerpt(*json));
   }
-  const Part part(*json, file, "mount");
-  mount.Point = PointOf(part, part.Text("point"));
-  mount.Type = part.Text("type");
-  mount.Source = part.Text("source");
-  mount.Options = part.Text("options");
-  mount.Root = part.Text("root");
+  const JsonObject object(*json, file, "mount");
+  mount.Point = ParseMountPoint(object, object.Text("point"));
+  mount.Type = object.Text("type");
+  mount.Source = object.Text("source");
+  mount.Options = object.Text("options");
+  mount.Root = object.Text("root");
   mount.Class = ClassOfType(mount.Type);
-  mount.StripeCount = static_cast<int>(part.Number("stripe_count", 0, MostConcurrency, 0));
-  const std::string device = part.Text("device");
+  mount.StripeCount = static_cast<int>(object.Number("stripe_count", 0, MostConcurrency, 0));
+  const std::string device = object.Text("device");
   if (std::sscanf(device.c_str(), "%9d:%9d", &mount.Major, &mount.Minor) != 2) {
     mount.Major = mount.Minor = 0;
   }
   return mount;
 }
 
-std::vector<RateSample> SamplesOfJson(const Part& profile, const std::string& file)
+std::vector<RateSample> ParseSamples(const JsonObject& profile, const std::string& file)
 {
   std::vector<RateSample> samples;
   const Json* json = profile.Find("samples");
@@ -220,28 +222,29 @@ std::vector<RateSample> SamplesOfJson(const Part& profile, const std::string& fi
     return samples;
   }
   if (!json->is_array()) {
-    profile.Fail("a list for \"samples\"", Part::Excerpt(*json));
+    profile.Fail("a list for \"samples\"", JsonObject::Excerpt(*json));
   }
   for (const Json& entry : *json) {
-    const Part part(entry, file, "samples");
-    const Json* concurrency = part.Find("in_flight");
-    const Json* rates = part.Find("bytes_per_second");
+    const JsonObject object(entry, file, "samples");
+    const Json* concurrency = object.Find("in_flight");
+    const Json* rates = object.Find("bytes_per_second");
     if (!concurrency || !rates) {
-      part.Fail("\"in_flight\" and \"bytes_per_second\" in each of the samples", Part::Excerpt(entry));
+      object.Fail(
+          "\"in_flight\" and \"bytes_per_second\" in each of the samples", JsonObject::Excerpt(entry));
     }
-    const int inFlight = part.WholeNumber(*concurrency, "in_flight", MostConcurrency);
+    const int inFlight = object.WholeNumber(*concurrency, "in_flight", MostConcurrency);
     int pass = 0;
     for (const Json& rate : *rates) {
-      samples.push_back({inFlight, part.Checked(rate, "bytes_per_second", 1, 1e18), pass++});
+      samples.push_back({inFlight, object.NumberInRange(rate, "bytes_per_second", 1, 1e18), pass++});
       if (samples.size() > MostSamples) {
-        part.Fail(fmt::format("at most {} samples", MostSamples), "more");
+        object.Fail(fmt::format("at most {} samples", MostSamples), "more");
       }
     }
   }
   return samples;
 }
 
-std::map<int, int> ThreadsOfJson(const Part& profile)
+std::map<int, int> ParseThreads(const JsonObject& profile)
 {
   std::map<int, int> threads;
   const Json* json = profile.Find("threads_of_ranks");
@@ -249,13 +252,13 @@ std::map<int, int> ThreadsOfJson(const Part& profile)
     return threads;
   }
   if (!json->is_object() || json->size() > MostEntries) {
-    profile.Fail("a table like {\"1\": 16, \"4\": 8} for \"threads_of_ranks\"", Part::Excerpt(*json));
+    profile.Fail("a table like {\"1\": 16, \"4\": 8} for \"threads_of_ranks\"", JsonObject::Excerpt(*json));
   }
   for (const auto& [ranks, value] : json->items()) {
     char* end = nullptr;
     const long number = std::strtol(ranks.c_str(), &end, 10);
     if (end == ranks.c_str() || *end != '\0' || number < 1 || number > MostConcurrency) {
-      profile.Fail("numbers of ranks in \"threads_of_ranks\"", Part::Excerpt(ranks));
+      profile.Fail("numbers of ranks in \"threads_of_ranks\"", JsonObject::Excerpt(ranks));
     }
     threads[static_cast<int>(number)] = profile.WholeNumber(value, "threads_of_ranks", MostConcurrency);
   }
@@ -271,10 +274,10 @@ int MedianProduct(const std::map<int, int>& threads)
   return static_cast<int>(std::min<double>(MedianOf(products), MostConcurrency));
 }
 
-int ConcurrencyOf(const Part& part, const StorageProfile& profile)
+int ParseConcurrency(const JsonObject& object, const StorageProfile& profile)
 {
-  if (const Json* given = part.Find("best_concurrency")) {
-    return part.WholeNumber(*given, "best_concurrency", MostConcurrency);
+  if (const Json* concurrency = object.Find("best_concurrency")) {
+    return object.WholeNumber(*concurrency, "best_concurrency", MostConcurrency);
   }
   if (!profile.ThreadsOfRanks.empty()) {
     return MedianProduct(profile.ThreadsOfRanks);
@@ -282,52 +285,52 @@ int ConcurrencyOf(const Part& part, const StorageProfile& profile)
   if (profile.Fit.Known()) {
     return profile.Fit.Best();
   }
-  part.Fail(
+  object.Fail(
       "\"best_concurrency\", the best number of requests in flight, or \"threads_of_ranks\"", "neither");
 }
 
-void ReadTimes(const Part& part, StorageProfile& profile)
+void ParseTimes(const JsonObject& object, StorageProfile& profile)
 {
-  profile.Source = part.Text("source") == MeasuredSource ? MeasuredSource : HandSource;
-  profile.MeasuredAt = part.Time("measured_at");
-  profile.ExpiresAt = part.Time("expires_at");
-  const bool forEver = part.Text("expires_at") == "never" && profile.MeasuredAt > 0;
+  profile.Source = object.Text("source") == MeasuredSource ? MeasuredSource : HandSource;
+  profile.MeasuredAt = object.Time("measured_at");
+  profile.ExpiresAt = object.Time("expires_at");
+  const bool forEver = object.Text("expires_at") == "never" && profile.MeasuredAt > 0;
   if (profile.Source == MeasuredSource && !forEver && profile.ExpiresAt == 0) {
     // Without a date, a measured profile counts as very old.
     profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;
   }
 }
 
-std::optional<StorageModel> RequestsOf(const Part& part)
+std::optional<StorageModel> ParseRequestCost(const JsonObject& object)
 {
-  if (!part.Find("latency_seconds") && !part.Find("request_bytes_per_second")) {
+  if (!object.Find("latency_seconds") && !object.Find("request_bytes_per_second")) {
     return {};
   }
   StorageModel requests;
-  requests.Latency = part.Number("latency_seconds", 0, 1e3, requests.Latency);
-  requests.Bandwidth = part.Number("request_bytes_per_second", 1, 1e15, requests.Bandwidth);
+  requests.Latency = object.Number("latency_seconds", 0, 1e3, requests.Latency);
+  requests.Bandwidth = object.Number("request_bytes_per_second", 1, 1e15, requests.Bandwidth);
   return requests;
 }
 
-StorageProfile ProfileOfJson(const Json& json, const std::string& file)
+StorageProfile ParseProfile(const Json& json, const std::string& file)
 {
-  const Part part(json, file);
+  const JsonObject object(json, file);
   StorageProfile profile;
   profile.File = file;
-  profile.Where = MountOfJson(part, file);
-  profile.Samples = SamplesOfJson(part, file);
+  profile.StorageMount = ParseMount(object, file);
+  profile.Samples = ParseSamples(object, file);
   profile.Fit = FitRates(profile.Samples);
-  profile.ThreadsOfRanks = ThreadsOfJson(part);
-  profile.Concurrency = ConcurrencyOf(part, profile);
-  profile.Requests = RequestsOf(part);
+  profile.ThreadsOfRanks = ParseThreads(object);
+  profile.Concurrency = ParseConcurrency(object, profile);
+  profile.Requests = ParseRequestCost(object);
   const auto most = static_cast<double>(MostBlockBytes);
-  profile.BlockBytes = static_cast<std::uint64_t>(part.Number("block_bytes", 0, most, 0));
-  profile.BestFunction = part.Text("best_function");
-  profile.Node = part.Text("node");
-  profile.Ranks = static_cast<int>(part.Number("ranks", 0, MostConcurrency, 0));
-  profile.FromReads = part.Text("measured_by") == "reads";
-  ReadTimes(part, profile);
-  const Json* notes = part.Find("notes");
+  profile.BlockBytes = static_cast<std::uint64_t>(object.Number("block_bytes", 0, most, 0));
+  profile.BestFunction = object.Text("best_function");
+  profile.Node = object.Text("node");
+  profile.Ranks = static_cast<int>(object.Number("ranks", 0, MostConcurrency, 0));
+  profile.FromReads = object.Text("measured_by") == "reads";
+  ParseTimes(object, profile);
+  const Json* notes = object.Find("notes");
   for (std::size_t i = 0; notes && i < std::min(notes->size(), MostEntries); ++i) {
     if (notes->is_array() && (*notes)[i].is_string()) {
       profile.Notes.push_back((*notes)[i].get<std::string>().substr(0, MostText));
@@ -337,25 +340,25 @@ StorageProfile ProfileOfJson(const Json& json, const std::string& file)
 }
 
 /// Parses a table of mounts and their N*: {"/scratch": 32, "/home": 4}
-std::vector<StorageProfile> ProfilesOfTable(const Json& table, const std::string& file)
+std::vector<StorageProfile> ParseTable(const Json& table, const std::string& file)
 {
-  const Part part(table, file, "storages");
+  const JsonObject object(table, file, "storages");
   if (table.size() > MostEntries) {
-    part.Fail(fmt::format("at most {} storages", MostEntries), "more");
+    object.Fail(fmt::format("at most {} storages", MostEntries), "more");
   }
   std::vector<StorageProfile> profiles;
   for (const auto& [point, value] : table.items()) {
     StorageProfile profile;
     profile.File = file;
-    profile.Where.Point = PointOf(part, point);
-    profile.Concurrency = part.WholeNumber(value, point, MostConcurrency);
+    profile.StorageMount.Point = ParseMountPoint(object, point);
+    profile.Concurrency = object.WholeNumber(value, point, MostConcurrency);
     profile.Source = HandSource;
     profiles.push_back(profile);
   }
   return profiles;
 }
 
-Json ParsedJson(const std::string& text, const std::string& file)
+Json ParseJson(const std::string& text, const std::string& file)
 {
   try {
     return Json::parse(text, nullptr, true, true);  // the last argument allows comments
@@ -370,15 +373,15 @@ Json ParsedJson(const std::string& text, const std::string& file)
 std::string TextOf(const StorageProfile& profile)
 {
   OrderedJson json;
-  json["mount"] = JsonOf(profile.Where);
+  json["mount"] = JsonOf(profile.StorageMount);
   json["source"] = profile.Source;
   if (profile.FromReads) {
     json["measured_by"] = "reads";
   }
   if (profile.MeasuredAt > 0) {
-    json["measured_at"] = TimeText(profile.MeasuredAt);
+    json["measured_at"] = UtcText(profile.MeasuredAt);
   }
-  json["expires_at"] = profile.ExpiresAt > 0 ? TimeText(profile.ExpiresAt) : "never";
+  json["expires_at"] = profile.ExpiresAt > 0 ? UtcText(profile.ExpiresAt) : "never";
   if (!profile.Node.empty()) {
     json["node"] = profile.Node;
   }
@@ -405,14 +408,14 @@ std::string TextOf(const StorageProfile& profile)
   return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-std::vector<StorageProfile> ProfilesOfText(const std::string& text, const std::string& file)
+std::vector<StorageProfile> ParseProfiles(const std::string& text, const std::string& file)
 {
-  const Json json = ParsedJson(text, file);
-  const Part part(json, file);
-  if (const Json* table = part.Find("storages")) {
-    return ProfilesOfTable(*table, file);
+  const Json json = ParseJson(text, file);
+  const JsonObject object(json, file);
+  if (const Json* table = object.Find("storages")) {
+    return ParseTable(*table, file);
   }
-  return {ProfileOfJson(json, file)};
+  return {ParseProfile(json, file)};
 }
 
 }  // namespace patchio

@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace patchio {
-bool IsSample(const RateSample& sample)
+bool IsValidSample(const RateSample& sample)
 {
   return sample.Concurrency >= 1 && sample.Concurrency <= MostConcurrency && std::isfinite(sample.Rate) &&
          sample.Rate > 0;
@@ -32,25 +32,25 @@ constexpr double LeastNoise = 0.01;
 struct RatePoint
 {
   int Concurrency = 1;
-  double Log = 0;     ///< ln(rate): mean of two samples, median of more
-  double Weight = 0;  ///< number of samples
+  double LogRate = 0;  ///< ln(rate): mean of two samples, median of more
+  double Weight = 0;   ///< number of samples
 };
 
 struct RatePoints
 {
   std::vector<RatePoint> All;  ///< by ascending N
   double Samples = 0;
-  double Within = 0;  ///< sum of squares of ln(rate) around the points, due to noise
+  double WithinSquares = 0;  ///< sum of squares of ln(rate) around the points, due to noise
   double Noise = AssumedNoise;
 };
 
-/// Returns an estimate of the standard deviation whose median is the true one for any number of samples.
-/// squares: sum of squares around the median. The median of many such estimates is robust against a few
-/// disturbed N.
-double SpreadOf(double squares, std::size_t samples)
+/// Returns an estimate of the standard deviation whose median is the true standard deviation for any number
+/// of samples. squares: sum of squares around the median. The median of many such estimates is robust against
+/// a few disturbed N.
+double StandardDeviation(double squares, std::size_t samples)
 {
-  constexpr double medianOfTwo =
-      0.6745;  ///< median of two samples' standard deviation, relative to the true one
+  /// Median of two samples' standard deviation, relative to the true standard deviation.
+  constexpr double medianOfTwo = 0.6745;
   constexpr double medianOfThree = 0.8326;
   constexpr double medianOfMore = 0.91;
   const double deviation = std::sqrt(squares / static_cast<double>(samples - 1));
@@ -59,12 +59,12 @@ double SpreadOf(double squares, std::size_t samples)
 
 /// Groups samples by N, and estimates the noise from the spread of samples with the same N. Ignores invalid
 /// samples.
-RatePoints PointsOf(const std::vector<RateSample>& samples)
+RatePoints GroupByConcurrency(const std::vector<RateSample>& samples)
 {
   std::map<int, std::vector<double>> logs;
   std::vector<double> spreads;
   for (const RateSample& sample : samples) {
-    if (IsSample(sample)) {
+    if (IsValidSample(sample)) {
       logs[sample.Concurrency].push_back(std::log(sample.Rate));
     }
   }
@@ -73,17 +73,17 @@ RatePoints PointsOf(const std::vector<RateSample>& samples)
     const RatePoint point{concurrency, MedianOf(values), static_cast<double>(values.size())};
     double squares = 0;
     for (const double value : values) {
-      squares += (value - point.Log) * (value - point.Log);
+      squares += (value - point.LogRate) * (value - point.LogRate);
     }
     if (values.size() > 1) {
-      spreads.push_back(SpreadOf(squares, values.size()));
+      spreads.push_back(StandardDeviation(squares, values.size()));
     }
     points.Samples += point.Weight;
     points.All.push_back(point);
   }
   const double repeats = points.Samples - static_cast<double>(points.All.size());
   points.Noise = spreads.empty() ? AssumedNoise : std::max(MedianOf(spreads), LeastNoise);
-  points.Within = spreads.empty() ? 0 : points.Noise * points.Noise * repeats;
+  points.WithinSquares = spreads.empty() ? 0 : points.Noise * points.Noise * repeats;
   return points;
 }
 
@@ -91,19 +91,19 @@ RatePoints PointsOf(const std::vector<RateSample>& samples)
 // noise of 0, 2 and 5 %, storages that peak at 4, 16 and 64) and with probes of the emulated parallel file
 // system, whose N* is known (`./dev bench tuning`), unless a comment says otherwise.
 
-/// Fraction of the greatest F that N* must reach. Fewer requests leave more for others, and 2 % is within the
-/// noise of a quiet storage.
-constexpr double GoodEnough = 0.98;
+/// Fraction of the greatest F that N* must reach. Fewer requests leave more of the storage to other programs,
+/// and 2 % is within the noise of a quiet storage.
+constexpr double BestRateFraction = 0.98;
 /// Difference of Akaike's criterion that makes a shape clearly likelier, by a factor of exp(2 / 2) = 2.7.
 constexpr double ClearlyLikelier = 2;
 /// Usual exponent of falls, as in the emulated file system.
 constexpr double UsualFall = 0.5;
 ///@{
-/// The deviation that refutes all shapes: relative to the noise, and at least Rough, because few samples tell
-/// little about their noise. The values come from probes of a shared local disk that no shape fits
-/// (RateFitTest, joined samples).
+/// The deviation that refutes all shapes: relative to the noise, and at least LeastRefutation, because few
+/// samples tell little about their noise. The values come from probes of a shared local disk that no shape
+/// fits (RateFitTest, joined samples).
 constexpr double FarBeyondNoise = 3;
-constexpr double Rough = 0.15;
+constexpr double LeastRefutation = 0.15;
 ///@}
 
 /// A RateShape with the error of its fit to the samples.
@@ -167,7 +167,7 @@ void FitSlopes(const RatePoints& points, const RateShape& corners, bool withoutR
   LeastSquares<3> equations;
   for (const RatePoint& point : points.All) {
     const auto [rise, fall] = corners.Bends(std::log(point.Concurrency));
-    equations.Add({1, -rise, -fall}, point.Log, point.Weight);
+    equations.Add({1, -rise, -fall}, point.LogRate, point.Weight);
   }
   // If only one point lies beyond E, a later E with a steeper fall fits as well, so the fit prefers falls of
   // the usual exponent.
@@ -202,7 +202,7 @@ std::vector<FittedShape> FitShapes(const RatePoints& points)
 
 /// Returns Akaike's criterion, corrected for few samples (see FitRates()); smaller is more likely. Returns
 /// infinity if the shape has too many parameters for the samples.
-double UnlikelihoodOf(const RatePoints& points, const FittedShape& shape)
+double AkaikeCriterion(const RatePoints& points, const FittedShape& shape)
 {
   const double parameters = shape.Parameters + 2;  // plus top and noise
   const double left = points.Samples - parameters - 1;
@@ -210,22 +210,22 @@ double UnlikelihoodOf(const RatePoints& points, const FittedShape& shape)
     return std::numeric_limits<double>::infinity();
   }
   const double variance =
-      std::max((shape.SquaredError + points.Within) / points.Samples, LeastNoise * LeastNoise);
+      std::max((shape.SquaredError + points.WithinSquares) / points.Samples, LeastNoise * LeastNoise);
   return points.Samples * std::log(variance) + 2 * parameters + 2 * parameters * (parameters + 1) / left;
 }
 
-/// Returns the shape with the fewest parameters, unless another one is clearly more likely.
-FittedShape BestOf(const RatePoints& points, const std::vector<FittedShape>& shapes)
+/// Returns the shape with the fewest parameters, unless another shape is clearly more likely.
+FittedShape SelectShape(const RatePoints& points, const std::vector<FittedShape>& shapes)
 {
   std::map<double, std::pair<double, const FittedShape*>> likeliest;  // by the number of parameters
   double least = std::numeric_limits<double>::infinity();
   for (const FittedShape& shape : shapes) {
-    const double unlikelihood = UnlikelihoodOf(points, shape);
-    const auto [same, first] = likeliest.try_emplace(shape.Parameters, unlikelihood, &shape);
-    if (!first && unlikelihood < same->second.first) {
-      same->second = {unlikelihood, &shape};
+    const double criterion = AkaikeCriterion(points, shape);
+    const auto [same, first] = likeliest.try_emplace(shape.Parameters, criterion, &shape);
+    if (!first && criterion < same->second.first) {
+      same->second = {criterion, &shape};
     }
-    least = std::min(least, unlikelihood);
+    least = std::min(least, criterion);
   }
   return *std::find_if(likeliest.begin(), likeliest.end(), [&](const auto& entry) {
     return entry.second.first <= least + ClearlyLikelier;
@@ -244,7 +244,7 @@ Deviations DeviationsFrom(const RatePoints& points, const FittedShape& fitted)
   constexpr std::size_t enough = 5;
   std::vector<std::pair<double, double>> squares;
   for (const RatePoint& point : points.All) {
-    const double off = point.Log - fitted.LogTop - fitted.Shape.LogRate(std::log(point.Concurrency));
+    const double off = point.LogRate - fitted.LogTop - fitted.Shape.LogRate(std::log(point.Concurrency));
     squares.emplace_back(off * off, point.Weight);
   }
   std::sort(squares.begin(), squares.end());
@@ -264,18 +264,19 @@ Deviations DeviationsFrom(const RatePoints& points, const FittedShape& fitted)
   return deviations;
 }
 
-/// Returns N* of joined points: one of the sampled N, because the rate between two sampled N is unknown.
-int SmallestGoodEnough(const RatePoints& points)
+/// Returns N* of interpolated points: one of the sampled N, because the rate between two sampled N is
+/// unknown.
+int BestConcurrency(const RatePoints& points)
 {
   const auto greatest = std::max_element(points.All.begin(), points.All.end(),
-      [](const RatePoint& a, const RatePoint& b) { return a.Log < b.Log; });
+      [](const RatePoint& a, const RatePoint& b) { return a.LogRate < b.LogRate; });
   return std::find_if(points.All.begin(), points.All.end(), [&](const RatePoint& point) {
-    return point.Log >= greatest->Log + std::log(GoodEnough);
+    return point.LogRate >= greatest->LogRate + std::log(BestRateFraction);
   })->Concurrency;
 }
 
 /// Returns N* of a shape. F is smooth, so the search steps N by 1 + N/4096.
-int SmallestGoodEnough(const RateFit& fit)
+int BestConcurrency(const RateFit& fit)
 {
   const auto next = [](int n) { return n + 1 + n / 4096; };
   double greatest = fit.At(fit.Most());
@@ -283,7 +284,7 @@ int SmallestGoodEnough(const RateFit& fit)
     greatest = std::max(greatest, fit.At(n));
   }
   for (int n = fit.Least(); n < fit.Most(); n = next(n)) {
-    if (fit.At(n) >= GoodEnough * greatest) {
+    if (fit.At(n) >= BestRateFraction * greatest) {
       return n;
     }
   }
@@ -299,7 +300,7 @@ const char* NameOf(RateLaw law)
       return "constant";
     case RateLaw::BrokenPowerLaw:
       return "broken power law";
-    case RateLaw::Joined:
+    case RateLaw::Interpolated:
       return "no law fits, samples interpolated";
     case RateLaw::Unknown:
       break;
@@ -369,12 +370,12 @@ std::string RateFit::Text() const
 RateFit FitRates(const std::vector<RateSample>& samples)
 {
   constexpr std::size_t leastPoints = 3;
-  const RatePoints points = PointsOf(samples);
+  const RatePoints points = GroupByConcurrency(samples);
   RateFit fit;
   if (points.All.size() < leastPoints) {
     return fit;
   }
-  const FittedShape best = BestOf(points, FitShapes(points));
+  const FittedShape best = SelectShape(points, FitShapes(points));
   const Deviations deviations = DeviationsFrom(points, best);
   fit.LawValue = best.Parameters > 0 ? RateLaw::BrokenPowerLaw : RateLaw::Constant;
   fit.Shape = best.Shape;
@@ -383,18 +384,18 @@ RateFit FitRates(const std::vector<RateSample>& samples)
   fit.MostValue = points.All.back().Concurrency;
   fit.ResidualValue = deviations.All;
   fit.NoiseValue = points.Noise;
-  if (!std::isfinite(UnlikelihoodOf(points, best)) ||
-      deviations.WithoutWorst > std::max(FarBeyondNoise * points.Noise, Rough)) {
-    fit.LawValue = RateLaw::Joined;
+  if (!std::isfinite(AkaikeCriterion(points, best)) ||
+      deviations.WithoutWorst > std::max(FarBeyondNoise * points.Noise, LeastRefutation)) {
+    fit.LawValue = RateLaw::Interpolated;
     for (const RatePoint& point : points.All) {
-      fit.Points.emplace_back(std::log(point.Concurrency), point.Log);
+      fit.Points.emplace_back(std::log(point.Concurrency), point.LogRate);
     }
   }
-  fit.BestValue = fit.LawValue == RateLaw::Joined ? SmallestGoodEnough(points) : SmallestGoodEnough(fit);
+  fit.BestValue = fit.LawValue == RateLaw::Interpolated ? BestConcurrency(points) : BestConcurrency(fit);
   return fit;
 }
 
-ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples)
+ConcurrencyRange EstimateBestRange(const std::vector<RateSample>& samples)
 {
   constexpr int draws = 60;
   constexpr double tail = 0.05;
@@ -402,7 +403,7 @@ ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples)
   if (!fit.Known()) {
     return {};
   }
-  const RatePoints points = PointsOf(samples);
+  const RatePoints points = GroupByConcurrency(samples);
   std::mt19937 random(1);
   std::normal_distribution<double> normal(0, points.Noise);
   std::vector<int> found{fit.Best()};
@@ -410,12 +411,13 @@ ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples)
     std::vector<RateSample> alike;
     for (const RatePoint& point : points.All) {
       for (int i = 0; i < static_cast<int>(point.Weight); ++i) {
-        alike.push_back({point.Concurrency, std::exp(point.Log + normal(random)), i});
+        alike.push_back({point.Concurrency, std::exp(point.LogRate + normal(random)), i});
       }
     }
     // Noise may hide the shape and make the fit a constant, whose N* of 1 would look certain but be wrong.
     const RateFit again = FitRates(alike);
-    found.push_back(again.Law() == RateLaw::Constant ? SmallestGoodEnough(PointsOf(alike)) : again.Best());
+    found.push_back(
+        again.Law() == RateLaw::Constant ? BestConcurrency(GroupByConcurrency(alike)) : again.Best());
   }
   std::sort(found.begin(), found.end());
   const auto place = [&found](double part) {

@@ -14,11 +14,11 @@ struct RateSample
 {
   int Concurrency = 1;  ///< N: constant number of requests in flight, in total; 1 .. MostConcurrency
   double Rate = 0;      ///< total rate in bytes per second, > 0
-  int Pass = 0;         ///< number of the repetition; for the user only
+  int Pass = 0;         ///< number of the repetition, for the user only
 };
 
 /// Returns whether a sample has a number of requests from 1 to MostConcurrency and a positive finite rate.
-bool IsSample(const RateSample& sample);
+bool IsValidSample(const RateSample& sample);
 
 /// Greatest N of a valid sample.
 constexpr int MostConcurrency = 1 << 20;
@@ -29,7 +29,7 @@ enum class RateLaw
   Unknown,
   Constant,        ///< F = top
   BrokenPowerLaw,  ///< the formula at RateShape
-  Joined           ///< no shape fits: log F is interpolated linearly in log N between the sampled N
+  Interpolated     ///< no shape fits: log F is interpolated linearly in log N between the sampled N
 };
 
 /// Returns the name of the law, such as "broken power law".
@@ -53,20 +53,21 @@ public:
   /// never rises, because no measurement would support a rise.
   double At(double concurrency) const;
   /// Returns N*: the smallest N in the sampled range with at least 0.98 of the greatest F there; 1 if
-  /// unknown. If the samples are only joined, N* is one of the sampled N.
+  /// unknown. If the samples are only interpolated, N* is one of the sampled N.
   int Best() const { return this->BestValue; }
 
   RateLaw Law() const { return this->LawValue; }
-  /// Returns the coefficients in the order of the formula at RateShape, or none if the samples are only
-  /// joined.
+  /// Returns the coefficients in the order of the formula at RateShape, or nothing if the samples are only
+  /// interpolated.
   std::vector<RateCoefficient> Coefficients() const;
   /// Returns the relative deviation of the mean samples from the law (root mean square). If the samples are
-  /// only joined, the deviation is from the best law, and shows how rough the samples are.
+  /// only interpolated, the deviation is from the best law, and shows how rough the samples are.
   double Residual() const { return this->ResidualValue; }
   /// Returns the relative standard deviation of samples of one N, or an assumption if no N has two samples.
   double Noise() const { return this->NoiseValue; }
-  /// Return the least and the greatest N sampled; 0 if unknown.
+  /// Returns the least N sampled; 0 if unknown.
   int Least() const { return this->LeastValue; }
+  /// Returns the greatest N sampled; 0 if unknown.
   int Most() const { return this->MostValue; }
   /// Returns one line for the user: the law, its coefficients, N*, residual and noise.
   std::string Text() const;
@@ -78,7 +79,7 @@ private:
   RateLaw LawValue = RateLaw::Unknown;
   RateShape Shape;
   double LogTop = 0;                              ///< ln(top)
-  std::vector<std::pair<double, double>> Points;  ///< ln N and ln F, if the samples are joined
+  std::vector<std::pair<double, double>> Points;  ///< ln N and ln F, if the samples are interpolated
   int LeastValue = 0;
   int MostValue = 0;
   int BestValue = 1;
@@ -89,7 +90,8 @@ private:
 /// Fits the constant and the shapes of RateShape with relative errors, and chooses the shape with the least
 /// Akaike criterion, corrected for few samples (C. M. Hurvich and C.-L. Tsai, "Regression and time series
 /// model selection in small samples", 1989), given the spread of samples of one N. Ignores samples that are
-/// not IsSample(). Uses the median if there are three or more samples of one N. Takes some milliseconds.
+/// not valid, see IsValidSample(). Uses the median if there are three or more samples of one N. Takes some
+/// milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
 
 /// The range that contains N* in 9 of 10 similar measurements.
@@ -100,9 +102,10 @@ struct ConcurrencyRange
 };
 
 /// Estimates the uncertainty of N* by many simulations. Each simulation draws as many samples of each N as
-/// were measured, with the estimated noise, and fits them. If the fit is a constant, joins the drawn samples
-/// instead. Deterministic. Returns 1 to 1 if FitRates() gives no law. Takes some tenths of a second.
-ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples);
+/// were measured, with the estimated noise, and fits them. If the fit is a constant, interpolates the drawn
+/// samples instead. The result is deterministic. Returns 1 to 1 if FitRates() gives no law. Takes some tenths
+/// of a second.
+ConcurrencyRange EstimateBestRange(const std::vector<RateSample>& samples);
 
 /// The known facts about F(N) of a storage.
 struct StorageCurve

@@ -28,15 +28,16 @@ struct ReadWindow
   double Rate = 0;     ///< bytes per second
   int Threads = 0;     ///< concurrent read tasks
   double Load = 0;     ///< NC as last reported on rank 0, see ReportLoad()
-  /// Own reads since the previous window.
-  OwnReads Own;
+  /// PatchIO's own reads since the previous window.
+  OwnReads Reads;
 };
 
 struct ReadControlOptions
 {
-  int MostOfRank = 256;             ///< greatest number of threads of a rank
-  double FirstWindow = 1;           ///< seconds until the first window opens; shorter reads are not adapted
-  bool OnMachineOfRankZero = true;  ///< this rank runs on rank 0's machine, where disks are watched
+  int MostThreadsOfRank = 256;  ///< greatest number of threads of a rank
+  double FirstWindow = 1;       ///< seconds until the first window opens; shorter reads are not adapted
+  /// True if this rank runs on rank 0's machine, whose disks the sensor observes.
+  bool OnMachineOfRankZero = true;
 };
 
 /// Connects read tasks with a ThreadController. Each rank measures its reads in a window of time. A
@@ -50,42 +51,42 @@ struct ReadControlOptions
 class ReadControl
 {
 public:
-  /// controller: must be in the same state on all ranks. `ranks` and `controller` must outlive this object.
-  /// Not collective.
+  /// Begins the control of a read. `controller` must be in the same state on all ranks. `ranks` and
+  /// `controller` must outlive this object. Not collective.
   ReadControl(Communicator& ranks, ThreadController& controller, const ReadControlOptions& options);
 
   /// Returns the limit of concurrent read tasks on this rank.
   int Threads() const { return this->OwnThreads; }
   /// Returns the upper bound of Threads().
-  int MostThreads() const { return this->Options.MostOfRank; }
+  int MostThreads() const { return this->Options.MostThreadsOfRank; }
   /// Observes the meter, and adapts the number of threads. Call it many times per second on the waiting
   /// thread during the read.
-  void Step(const ReadMeter& meter);
-  /// Replaces Step() after this rank has finished its reads or stopped: takes part in the windows of the
+  void Update(const ReadMeter& meter);
+  /// Replaces Update() after this rank has finished its reads or stopped: takes part in the windows of the
   /// other ranks. Returns true once all ranks have finished. Not collective; does not block.
-  bool Serve();
-  /// Serves the other ranks until all have finished. Call this method once after the read, successful or not.
-  /// Afterwards Changes() contains the changes up to the last byte of the last rank. Collective: every rank
-  /// of the communicator calls it.
+  bool ServeOtherRanks();
+  /// Serves the other ranks until all ranks have finished. Call this method once after the read, successful
+  /// or not. Afterwards Changes() contains the changes up to the last byte of the last rank. Collective:
+  /// every rank of the communicator calls it.
   void Finish();
 
   /// Receives each window of the measurement, on all ranks alike. Returns the new limit for the threads of
   /// all ranks together.
   std::function<int(const ReadWindow&)> OnWindow;
-  /// Sets NC on rank 0; all ranks get it with the next window.
+  /// Sets NC on rank 0; all ranks get NC with the next window.
   void ReportLoad(double load) { this->Load = load; }
   /// Returns the changes since the beginning of the read; at least one.
   const std::vector<ThreadChange>& Changes() const { return this->History; }
   /// Returns the mean number of threads of this rank, from the beginning of its reads to its last request.
   double MeanThreads() const;
   /// Returns the windows that the controller has observed.
-  const std::vector<ReadWindow>& Windows() const { return this->Learnt; }
+  const std::vector<ReadWindow>& Windows() const { return this->ObservedWindows; }
 
 private:
-  bool WindowIsComplete(const ReadMeter& meter) const;
+  bool IsWindowComplete(const ReadMeter& meter) const;
   void SendWindow(const ReadMeter& meter);
   void ApplySum(const std::vector<double>& sum);
-  void Divide(int threads, int ranks);
+  void DivideThreads(int threads, int ranks);
   void DropLateChanges();
 
   /// The values of the meter at a moment of the read.
@@ -94,30 +95,30 @@ private:
     double Seconds = 0, Busy = 0, Work = 0;
     std::uint64_t Bytes = 0, Requests = 0;
   };
-  MeterValues Now(const ReadMeter& meter) const;
+  MeterValues ValuesOf(const ReadMeter& meter) const;
 
   const ReadControlOptions Options;
   Communicator& Ranks;
   ThreadController& Controller;
   int OwnThreads = 1;  ///< see Threads()
   Stopwatch Watch;     ///< started with the read
-  bool Open = false, Sending = false;
-  bool AllHaveRead = false;  ///< result of Serve()
-  double OpensAt;            ///< time in seconds at which the next window opens
-  /// Number of requests that must end before the next window opens, because they began with another number of
-  /// threads.
-  std::uint64_t Settling = 0;
-  MeterValues Opened;  ///< beginning of the window
-  MeterValues Sent;    ///< end of the previous window
-  std::optional<std::uint64_t> FetchedThen = FetchedBytes();
+  bool IsOpen = false, IsSending = false;
+  bool AllFinished = false;  ///< true: all ranks have finished their reads
+  double OpenTime;           ///< time in seconds at which the next window opens
+  /// Number of requests that must end before the next window opens, because these requests began with another
+  /// number of threads.
+  std::uint64_t SettlingRequests = 0;
+  MeterValues WindowBegin;  ///< beginning of the window
+  MeterValues PreviousEnd;  ///< end of the previous window
+  std::optional<std::uint64_t> PreviousFetched = FetchedBytes();
   double Load = 0;
-  int Limit;  ///< for the threads of all ranks together
+  int ThreadLimit;  ///< limit on the threads of all ranks together
   std::vector<ThreadChange> History;
-  std::vector<ThreadChange> OwnHistory;  ///< of the threads of this rank
-  std::optional<double> FirstStep;       ///< time in seconds
+  std::vector<ThreadChange> OwnHistory;  ///< changes of the number of threads of this rank
+  std::optional<double> FirstUpdate;     ///< time in seconds
   double LastRead = 0;                   ///< time in seconds at which a finished request was last seen
   std::uint64_t RequestsSeen = 0;
-  std::vector<ReadWindow> Learnt;
+  std::vector<ReadWindow> ObservedWindows;
 };
 
 }  // namespace patchio

@@ -47,7 +47,7 @@ private:
   const int Number;
 };
 
-void CheckText(const std::string& file, const std::string& text)
+void CheckTextSize(const std::string& file, const std::string& text)
 {
   if (text.size() > MostBytes) {
     throw FileError(file, "a storage profile", fmt::format("more than {} bytes", MostBytes));
@@ -76,11 +76,11 @@ std::string ReadProfileText(const std::string& file)
       return text;
     }
     text.append(buffer, static_cast<std::size_t>(got));
-    CheckText(file, text);
+    CheckTextSize(file, text);
   }
 }
 
-/// Replaces a file atomically. Creates the folder if needed. Throws Error.
+/// Replaces a file atomically, and creates the folder if needed. Throws Error if the file cannot be written.
 void ReplaceProfileText(const std::string& file, const std::string& text)
 {
   const fs::path folder = fs::path(file).parent_path();
@@ -94,10 +94,10 @@ void ReplaceProfileText(const std::string& file, const std::string& text)
 
 constexpr std::size_t MostFiles = 1000;  ///< per folder
 
-class Notebook
+class NoteCollector
 {
 public:
-  explicit Notebook(std::vector<std::string>* notes) : Notes(notes) {}
+  explicit NoteCollector(std::vector<std::string>* notes) : Notes(notes) {}
   void Add(const std::string& note) const
   {
     if (this->Notes) {
@@ -109,9 +109,9 @@ private:
   std::vector<std::string>* Notes;
 };
 
-/// Returns the profiles in a folder, sorted by name; none if there is no such folder. Adds a note if the
-/// folder cannot be read.
-std::vector<std::string> ProfileFilesIn(const std::string& folder, const Notebook& notes)
+/// Returns the paths of the profiles in a folder, sorted by name; empty if the folder does not exist. Adds a
+/// note if the folder cannot be read.
+std::vector<std::string> ListProfileFiles(const std::string& folder, const NoteCollector& notes)
 {
   std::vector<std::string> files;
   std::error_code fault;
@@ -134,17 +134,17 @@ std::vector<std::string> ProfileFilesIn(const std::string& folder, const Noteboo
   return files;
 }
 
-std::vector<StorageProfile> ProfilesIn(const std::string& folder, bool siteWide, const Notebook& notes)
+std::vector<StorageProfile> ReadProfiles(const std::string& folder, bool siteWide, const NoteCollector& notes)
 {
   std::vector<StorageProfile> profiles;
-  for (const std::string& file : ProfileFilesIn(folder, notes)) {
+  for (const std::string& file : ListProfileFiles(folder, notes)) {
     try {
-      for (StorageProfile& profile : ProfilesOfText(ReadProfileText(file), file)) {
+      for (StorageProfile& profile : ParseProfiles(ReadProfileText(file), file)) {
         profile.Source = siteWide ? SiteSource : profile.Source;
         profiles.push_back(std::move(profile));
       }
     } catch (const std::exception& error) {
-      notes.Add(fmt::format("Ignoring a storage profile. {}", error.what()));
+      notes.Add(fmt::format("PatchIO ignores a storage profile. {}", error.what()));
     }
   }
   return profiles;
@@ -154,7 +154,7 @@ std::vector<StorageProfile> ProfilesIn(const std::string& folder, bool siteWide,
 struct ProfileQuery
 {
   std::string Path;  ///< resolved path
-  std::optional<Mount> Where;
+  std::optional<Mount> StorageMount;
   std::string Node;
   double Now = 0;
   int Ranks = 1;
@@ -162,57 +162,58 @@ struct ProfileQuery
 
 /// Returns the distance of the rank classes of two numbers of ranks, in octaves. A profile without a number
 /// of ranks counts as measured by one rank.
-int OctavesApart(int one, int other)
+int OctavesApart(int a, int b)
 {
-  const double octaves = std::log2(RankClass(one)) - std::log2(RankClass(other));
+  const double octaves = std::log2(RankClass(a)) - std::log2(RankClass(b));
   return static_cast<int>(std::lround(std::abs(octaves)));
 }
 
 /// Returns the reason why a profile for a mount above the path does not apply, or an empty text if it
 /// applies.
-std::string ReasonAgainst(const StorageProfile& profile, const ProfileQuery& query)
+std::string ReasonToIgnore(const StorageProfile& profile, const ProfileQuery& query)
 {
   if (profile.ExpiresAt > 0 && profile.ExpiresAt < query.Now) {
     return "the profile has expired. Run 'patchio probe' to measure again";
   }
-  if (!query.Where || profile.Where.Type.empty()) {
+  if (!query.StorageMount || profile.StorageMount.Type.empty()) {
     return "";
   }
-  if (profile.Where.Type != query.Where->Type) {
-    return fmt::format(
-        "the profile is for {}, but {} is mounted there", profile.Where.Type, query.Where->Type);
+  if (profile.StorageMount.Type != query.StorageMount->Type) {
+    return fmt::format("the profile is for {}, but {} is mounted there", profile.StorageMount.Type,
+        query.StorageMount->Type);
   }
-  if (!profile.Where.Source.empty() && profile.Where.Source != query.Where->Source) {
-    return fmt::format(
-        "the profile is for {}, but {} is mounted there", profile.Where.Source, query.Where->Source);
+  if (!profile.StorageMount.Source.empty() && profile.StorageMount.Source != query.StorageMount->Source) {
+    return fmt::format("the profile is for {}, but {} is mounted there", profile.StorageMount.Source,
+        query.StorageMount->Source);
   }
   return "";
 }
 
 /// Returns whether the profile is for a mount above the path. A measured profile must be for the path's own
 /// mount; a profile written by a user may name a folder in this mount.
-bool IsAbove(const StorageProfile& profile, const ProfileQuery& query)
+bool IsForPath(const StorageProfile& profile, const ProfileQuery& query)
 {
-  const bool measured = !profile.Where.Type.empty();
-  return LiesBelow(query.Path, profile.Where.Point) &&
-         (!measured || !query.Where || profile.Where.Point == query.Where->Point);
+  const bool measured = !profile.StorageMount.Type.empty();
+  return IsInFolder(query.Path, profile.StorageMount.Point) &&
+         (!measured || !query.StorageMount || profile.StorageMount.Point == query.StorageMount->Point);
 }
 
-std::optional<StorageProfile> BestOf(
-    const std::vector<StorageProfile>& profiles, const ProfileQuery& query, const Notebook& notes)
+std::optional<StorageProfile> SelectProfile(
+    const std::vector<StorageProfile>& profiles, const ProfileQuery& query, const NoteCollector& notes)
 {
   const auto rank = [&query](const StorageProfile& profile) {
-    return std::make_tuple(profile.Where.Point.size(), profile.Samples.empty(), profile.Node == query.Node,
-        !profile.FromReads, -OctavesApart(profile.Ranks, query.Ranks), profile.MeasuredAt);
+    return std::make_tuple(profile.StorageMount.Point.size(), profile.Samples.empty(),
+        profile.Node == query.Node, !profile.FromReads, -OctavesApart(profile.Ranks, query.Ranks),
+        profile.MeasuredAt);
   };
   std::optional<StorageProfile> best;
   for (const StorageProfile& profile : profiles) {
-    if (!IsAbove(profile, query)) {
+    if (!IsForPath(profile, query)) {
       continue;
     }
-    const std::string reason = ReasonAgainst(profile, query);
+    const std::string reason = ReasonToIgnore(profile, query);
     if (!reason.empty()) {
-      notes.Add(fmt::format("Ignoring the storage profile {}: {}.", profile.File, reason));
+      notes.Add(fmt::format("PatchIO ignores the storage profile {}: {}.", profile.File, reason));
     } else if (!best || rank(*best) < rank(profile)) {
       best = profile;
     }
@@ -222,7 +223,7 @@ std::optional<StorageProfile> BestOf(
 
 /// Returns the newest samples, which are last, of each group of N that are almost equal (eight groups per
 /// octave).
-std::vector<RateSample> NewestOfEach(const std::vector<RateSample>& samples)
+std::vector<RateSample> NewestSamples(const std::vector<RateSample>& samples)
 {
   constexpr int mostOfOne = 6;
   std::map<long, int> kept;
@@ -236,14 +237,14 @@ std::vector<RateSample> NewestOfEach(const std::vector<RateSample>& samples)
   return newest;
 }
 
-bool HaveOneConcurrency(const std::vector<RateSample>& samples)
+bool HaveSameConcurrency(const std::vector<RateSample>& samples)
 {
   return std::all_of(samples.begin(), samples.end(),
       [&](const RateSample& sample) { return sample.Concurrency == samples.front().Concurrency; });
 }
 
-/// Returns the median of ln(new rate / known rate).
-double LevelOf(const std::vector<RateSample>& samples, const RateFit& fit)
+/// Returns the median of ln(rate / F(N)) over the samples, with F from `fit`.
+double MedianLogRatio(const std::vector<RateSample>& samples, const RateFit& fit)
 {
   std::vector<double> shifts;
   for (const RateSample& sample : samples) {
@@ -252,12 +253,12 @@ double LevelOf(const std::vector<RateSample>& samples, const RateFit& fit)
   return MedianOf(shifts);
 }
 
-/// Returns a file name that is readable, and unique for each mount, kind of node and rank class:
+/// Returns a file name that is readable, and unique for each mount, node class and rank class:
 /// "scratch-0123456789abcdef.json".
 std::string FileNameOf(const StorageProfile& profile)
 {
   std::string words;
-  for (const char c : profile.Where.Point) {
+  for (const char c : profile.StorageMount.Point) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
     if (plain || (!words.empty() && words.back() != '_')) {
       words += plain ? c : '_';
@@ -265,8 +266,8 @@ std::string FileNameOf(const StorageProfile& profile)
   }
   constexpr std::size_t mostWords = 60;
   words = words.empty() ? "root" : words.substr(0, mostWords);
-  std::string key = profile.Where.Point + '\n' + profile.Where.Type + '\n' + profile.Where.Source + '\n' +
-                    profile.Node + '\n';
+  std::string key = profile.StorageMount.Point + '\n' + profile.StorageMount.Type + '\n' +
+                    profile.StorageMount.Source + '\n' + profile.Node + '\n';
   if (RankClass(profile.Ranks) > 1) {
     key += std::to_string(RankClass(profile.Ranks)) + '\n';
   }
@@ -275,9 +276,9 @@ std::string FileNameOf(const StorageProfile& profile)
 
 }  // namespace
 
-int StorageProfile::ThreadsFor(int processes) const
+int StorageProfile::ThreadsFor(int rankCount) const
 {
-  const int ranks = std::max(processes, 1);
+  const int ranks = std::max(rankCount, 1);
   if (this->ThreadsOfRanks.empty()) {
     return std::max(1, this->Concurrency / ranks);
   }
@@ -294,7 +295,7 @@ bool StorageProfile::HasReliableFit() const
   return this->Fit.Known() && this->Source != HandSource && !this->FromReads && this->ThreadsOfRanks.empty();
 }
 
-std::string OwnProfileFolder()
+std::string UserProfileFolder()
 {
   const std::string chosen = FromEnvironment("PATCHIO_PROFILE_DIR");
   if (!chosen.empty()) {
@@ -311,11 +312,11 @@ std::string OwnProfileFolder()
 std::vector<std::string> SiteProfileFolders()
 {
   std::vector<std::string> folders;
-  const std::string given = FromEnvironment("PATCHIO_SITE_PROFILES");
-  for (std::size_t begin = 0; begin < given.size();) {
-    const std::size_t end = std::min(given.find(':', begin), given.size());
+  const std::string setting = FromEnvironment("PATCHIO_SITE_PROFILES");
+  for (std::size_t begin = 0; begin < setting.size();) {
+    const std::size_t end = std::min(setting.find(':', begin), setting.size());
     if (end > begin) {
-      folders.push_back(given.substr(begin, end - begin));
+      folders.push_back(setting.substr(begin, end - begin));
     }
     begin = end + 1;
   }
@@ -325,22 +326,22 @@ std::vector<std::string> SiteProfileFolders()
 
 std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes, int ranks)
 {
-  return FindProfile(path, notes, OwnMountInfo, ProfileNow(), ranks);
+  return FindProfile(path, notes, ProcMountInfo, CurrentUnixTime(), ranks);
 }
 
 std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes,
     const std::string& mountInfo, double now, int ranks)
 {
-  const Notebook notebook(notes);
+  const NoteCollector collector(notes);
   const ProfileQuery query{ResolvedPath(path), MountOf(path, mountInfo), NodeClass(), now, ranks};
-  const std::string own = OwnProfileFolder();
+  const std::string own = UserProfileFolder();
   if (!own.empty()) {
-    if (const auto found = BestOf(ProfilesIn(own, false, notebook), query, notebook)) {
+    if (const auto found = SelectProfile(ReadProfiles(own, false, collector), query, collector)) {
       return found;
     }
   }
   for (const std::string& folder : SiteProfileFolders()) {
-    if (const auto found = BestOf(ProfilesIn(folder, true, notebook), query, notebook)) {
+    if (const auto found = SelectProfile(ReadProfiles(folder, true, collector), query, collector)) {
       return found;
     }
   }
@@ -349,13 +350,13 @@ std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<s
 
 std::string SaveProfile(const StorageProfile& profile)
 {
-  const std::string folder = OwnProfileFolder();
+  const std::string folder = UserProfileFolder();
   if (folder.empty()) {
     throw Error(
         "PatchIO has no folder for storage profiles, because PATCHIO_PROFILE_DIR, XDG_CONFIG_HOME and HOME "
         "are not set. Set one of these variables.");
   }
-  if (profile.Concurrency < 1 || profile.Where.Point.empty()) {
+  if (profile.Concurrency < 1 || profile.StorageMount.Point.empty()) {
     throw Error(
         "The measurement was too short for a storage profile: the best number of concurrent requests is "
         "unknown. Give more time.");
@@ -367,40 +368,40 @@ std::string SaveProfile(const StorageProfile& profile)
 
 bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& samples)
 {
-  constexpr double wayToNew = 0.25;
+  constexpr double newShare = 0.25;
   std::vector<RateSample> added;
-  std::copy_if(samples.begin(), samples.end(), std::back_inserter(added), IsSample);
-  const bool given = profile.Source != MeasuredSource && !profile.Fit.Known();
-  if (profile.Source == HandSource || given || added.empty()) {
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(added), IsValidSample);
+  const bool hasNoFit = profile.Source != MeasuredSource && !profile.Fit.Known();
+  if (profile.Source == HandSource || hasNoFit || added.empty()) {
     return false;
   }
   if (profile.Fit.Known()) {
-    const double level = LevelOf(added, profile.Fit);
+    const double level = MedianLogRatio(added, profile.Fit);
     for (RateSample& sample : profile.Samples) {
-      sample.Rate *= std::exp(wayToNew * level);
+      sample.Rate *= std::exp(newShare * level);
     }
     for (RateSample& sample : added) {
-      sample.Rate *= std::exp((wayToNew - 1) * level);
+      sample.Rate *= std::exp((newShare - 1) * level);
     }
-    if (HaveOneConcurrency(added)) {
+    if (HaveSameConcurrency(added)) {
       added.clear();  // samples of one N tell the level, but nothing about the shape
     }
   }
   profile.Samples.insert(profile.Samples.end(), added.begin(), added.end());
-  profile.Samples = NewestOfEach(profile.Samples);
+  profile.Samples = NewestSamples(profile.Samples);
   profile.Fit = FitRates(profile.Samples);
   if (profile.Fit.Known()) {
     profile.Concurrency = profile.Fit.Best();
   }
   if (profile.Source == SiteSource || profile.MeasuredAt == 0) {
     profile.Source = MeasuredSource;
-    profile.MeasuredAt = ProfileNow();
+    profile.MeasuredAt = CurrentUnixTime();
     profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;
   }
   return true;
 }
 
-double ProfileNow()
+double CurrentUnixTime()
 {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }

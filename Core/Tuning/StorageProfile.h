@@ -28,14 +28,14 @@ constexpr std::uint64_t MostBlockBytes = 64 << 20;
 /// The rates of one storage and its best number of requests, measured or written by a user.
 struct StorageProfile
 {
-  Mount Where;                      ///< Point is always set, the other members only if measured
-  std::vector<RateSample> Samples;  ///< none if written by a user
+  Mount StorageMount;               ///< Point is always set, the other members only if measured
+  std::vector<RateSample> Samples;  ///< empty if written by a user
   RateFit Fit;                      ///< law fitted to the samples
   int Concurrency = 0;              ///< N*; >= 1 in all profiles that were saved or found
   /// Number of threads NT by number of ranks NP, if the user wrote this instead of N*. N* is then the median
   /// of NP x NT.
   std::map<int, int> ThreadsOfRanks;
-  std::optional<StorageModel> Requests;  ///< cost of requests near N*, if measured or given
+  std::optional<StorageModel> Requests;  ///< cost of requests near N*, if known
   std::uint64_t BlockBytes = 0;          ///< best size of requests; 0: unknown
   std::string BestFunction;              ///< fastest of MPI's reading functions, or "pread"; empty: unknown
   std::string Node;                      ///< NodeClass() of the measuring node; empty: any
@@ -47,31 +47,33 @@ struct StorageProfile
   std::vector<std::string> Notes;        ///< notes for the user
   std::string File;                      ///< path of the profile's file; empty for a new profile
 
-  /// Returns NT of each of `processes` ranks, at least 1. With ThreadsOfRanks: the entry with the most ranks
-  /// that does not exceed `processes`, its threads divided among all ranks. Otherwise N* / NP.
-  int ThreadsFor(int processes) const;
-  /// Returns whether the fit may also determine the initial number of reads, see SetStarts(). Returns false
-  /// if a user wrote the profile, or if the fit comes from the few N that reads have tried.
+  /// Returns NT of each of `rankCount` ranks, at least 1. If ThreadsOfRanks is empty, NT is N* / NP.
+  /// Otherwise the total number of threads is that of the entry with the most ranks up to `rankCount`; with
+  /// fewer ranks than in the first entry, NT is that of the first entry.
+  int ThreadsFor(int rankCount) const;
+  /// Returns whether the fit may also determine the initial number of reads, see SetInitialReads(). Returns
+  /// false if a user wrote the profile, or if the fit comes from the few N that reads have tried.
   bool HasReliableFit() const;
 };
 
 /// Returns the user's own folder of profiles: $PATCHIO_PROFILE_DIR, or $XDG_CONFIG_HOME/patchio/storage, or
 /// ~/.config/patchio/storage. Returns an empty text if PATCHIO_PROFILE_DIR, XDG_CONFIG_HOME and HOME are not
 /// set.
-std::string OwnProfileFolder();
-/// Returns the folders with profiles for all users: those in $PATCHIO_SITE_PROFILES, separated by ':', then
-/// /etc/patchio/storage.
+std::string UserProfileFolder();
+/// Returns the folders with profiles for all users: the folders in $PATCHIO_SITE_PROFILES, separated by ':',
+/// then /etc/patchio/storage.
 std::vector<std::string> SiteProfileFolders();
 
 /// Finds the best profile for reading with `ranks` ranks from the storage of `path`; the path need not exist.
-/// Own profiles take precedence over site-wide ones. The order of preference is: longest mount point, written
-/// by a user, same kind of node, probed rather than measured during reads, nearest rank class, newest.
-/// Ignores files that cannot be read or are malformed, expired profiles, and profiles for another type or
-/// source of mount; adds a line to `notes` for each of them. Does not throw.
+/// The user's own profiles take precedence over site-wide profiles. The order of preference is: longest mount
+/// point, written by a user, same node class, probed rather than measured during reads, nearest rank class,
+/// newest. Ignores files that cannot be read or are malformed, expired profiles, and profiles for another
+/// type or source of mount; adds a line to `notes` (may be null) for each ignored file or profile. Does not
+/// throw.
 std::optional<StorageProfile> FindProfile(
     const std::string& path, std::vector<std::string>* notes = nullptr, int ranks = 1);
 
-/// Finds a profile with another file of mounts and another time; for tests.
+/// Finds a profile for the mounts in the file `mountInfo` and at the time `now`; for tests.
 std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes,
     const std::string& mountInfo, double now, int ranks = 1);
 
@@ -85,10 +87,10 @@ std::string TextOf(const StorageProfile& profile);
 ///     {"storages": {"/scratch": 32, "/home": 4}}
 ///
 /// A profile without "source": "measured" counts as written by a user and does not expire. `file`: name for
-/// messages. Throws Error.
-std::vector<StorageProfile> ProfilesOfText(const std::string& text, const std::string& file);
+/// messages. Throws Error if the text is malformed.
+std::vector<StorageProfile> ParseProfiles(const std::string& text, const std::string& file);
 
-/// Replaces the user's own profile of this mount, kind of node and rank class, atomically. Returns the file's
+/// Replaces the user's own profile of this mount, node class and rank class, atomically. Returns the file's
 /// path. Throws Error if the file cannot be written, or N* is unknown.
 std::string SaveProfile(const StorageProfile& profile);
 
@@ -102,6 +104,6 @@ std::string SaveProfile(const StorageProfile& profile);
 bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& samples);
 
 /// Returns the current time in seconds since 1970.
-double ProfileNow();
+double CurrentUnixTime();
 
 }  // namespace patchio

@@ -18,10 +18,10 @@ namespace {
 // the best fixed number; `patchio_controller_shares` prints this fraction, and ThreadControllerTest checks
 // it. "Given" marks values that are not from this search.
 
-/// Numbers N of the grid per octave (given: 9 % apart, less than noise).
+/// Candidate numbers N per octave (given: 9 % apart, less than noise).
 constexpr double StepsOfOctave = 8;
 /// Length of a window in seconds.
-constexpr double Window = 0.35;
+constexpr double WindowLength = 0.35;
 /// Initial variance of ln(rate) (given: 8 %, as in the simulated reads).
 constexpr double NoiseAtFirst = 0.0064;
 /// Least accepted variance (given: 2 %).
@@ -31,20 +31,20 @@ constexpr double NoisePace = 0.01;
 /// Standard deviation of log2 of the error of the initial N.
 constexpr double PriorOctaves = 2;
 /// Factor of the weight of earlier windows, per window: half of it after 35 s.
-constexpr double Memory = 0.993;
+constexpr double ForgettingFactor = 0.993;
 /// Weight of a window; below 1, because noise comes in bursts and outliers are frequent.
 constexpr double SampleWeight = 0.7;
-/// Surprise, in standard deviations, that does not count as drift.
+/// Standard score of a window's rate that does not count as drift.
 constexpr double DriftSlack = 0.6;
-/// Sum of surprises beyond DriftSlack that indicates a changed storage.
+/// Sum of standard scores beyond DriftSlack that indicates a changed storage.
 constexpr double DriftLimit = 6;
-/// Surprise, in standard deviations, beyond which a single window is an outlier.
+/// Standard score beyond which a single window is an outlier.
 constexpr double FarOff = 4;
 /// Number of windows that profit from better knowledge.
 constexpr double Horizon = 26;
-/// Number of windows needed to learn the rate of a number.
+/// Number of windows needed to learn the rate of a candidate.
 constexpr double WindowsToLearn = 4;
-/// Number of windows without potential gain before TryFewer() tries fewer threads.
+/// Number of windows without potential gain before TryFewerThreads() tries fewer threads.
 constexpr int Patience = 8;
 
 // Shapes of RateShape with rise = 1 and K = E. The sharpness of the corner is s (1 + fall).
@@ -74,7 +74,7 @@ const std::vector<Curve>& AllCurves()
   return curves;
 }
 
-double ValueOf(const float* curve, double octavesFromKnee)
+double LogRateAt(const float* curve, double octavesFromKnee)
 {
   constexpr int last = 2 * CurveOctaves * CurveSteps;
   const int at = static_cast<int>(octavesFromKnee * CurveSteps + CurveOctaves * CurveSteps + 0.5);
@@ -93,15 +93,15 @@ double LossOf(double difference)
 ThreadController::ThreadController(const ControllerOptions& options)
     : Tolerance(options.Tolerance), Noise(NoiseAtFirst)
 {
-  this->MakeNumbers(options);
+  this->MakeCandidates(options);
   this->MakeShapes();
   this->Probability.resize(this->Shapes.size());
-  this->Forget();
-  this->Weigh();
+  this->ResetSums();
+  this->ComputeProbabilities();
 }
 
-/// Makes a geometric grid through the initial number.
-void ThreadController::MakeNumbers(const ControllerOptions& options)
+/// Makes the candidates: a geometric grid through the initial number.
+void ThreadController::MakeCandidates(const ControllerOptions& options)
 {
   const int unit = std::max(1, options.Granularity);
   const int least = std::max(1, (std::max(options.Least, 1) + unit - 1) / unit);
@@ -116,44 +116,44 @@ void ThreadController::MakeNumbers(const ControllerOptions& options)
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   for (const int number : numbers) {
-    this->Numbers.push_back(number * unit);
-    this->Places.push_back(std::log2(static_cast<double>(number) * unit));
+    this->Candidates.push_back(number * unit);
+    this->LogCandidates.push_back(std::log2(static_cast<double>(number) * unit));
   }
-  const auto place = std::lower_bound(numbers.begin(), numbers.end(), start);
-  assert(place != numbers.end());
-  this->Current = this->Best = static_cast<int>(place - numbers.begin());
+  const auto found = std::lower_bound(numbers.begin(), numbers.end(), start);
+  assert(found != numbers.end());
+  this->Current = this->Best = static_cast<int>(found - numbers.begin());
 }
 
-/// Makes the curves of all shapes, with knees all over the grid. Shapes whose best number is the initial one
-/// are most likely.
+/// Makes the curves of all shapes, with knees all over the range of candidates. Shapes whose best number is
+/// the initial number are most likely.
 void ThreadController::MakeShapes()
 {
-  const double last = this->Places.back() + 1;
-  for (double knee = this->Places.front() - 1; knee <= last; knee += 1 / StepsOfOctave) {
+  const double last = this->LogCandidates.back() + 1;
+  for (double knee = this->LogCandidates.front() - 1; knee <= last; knee += 1 / StepsOfOctave) {
     for (const Curve& curve : AllCurves()) {
       Vector values;
-      for (const double place : this->Places) {
-        values.push_back(ValueOf(curve.data(), place - knee));
+      for (const double logThreads : this->LogCandidates) {
+        values.push_back(LogRateAt(curve.data(), logThreads - knee));
       }
       const double top = *std::max_element(values.begin(), values.end());
       const auto best = std::find_if(
           values.begin(), values.end(), [&](double value) { return value >= top - this->Tolerance; });
-      const double off = this->Places[best - values.begin()] - this->Places[this->Current];
+      const double off = this->LogCandidates[best - values.begin()] - this->LogCandidates[this->Current];
       this->Shapes.push_back({curve.data(), knee, -off * off / (2 * PriorOctaves * PriorOctaves), top});
     }
   }
 }
 
-void ThreadController::Forget()
+void ThreadController::ResetSums()
 {
-  this->Total = 0;
+  this->TotalWeight = 0;
   this->Deviation.assign(this->Shapes.size(), 0);
   this->DeviationSquared.assign(this->Shapes.size(), 0);
 }
 
 double ThreadController::WindowSeconds() const
 {
-  return Window;
+  return WindowLength;
 }
 
 void ThreadController::Observe(double rate, int threads)
@@ -168,31 +168,31 @@ void ThreadController::Observe(double rate, int threads)
   rate /= 1 + this->EmptyWindows;
   this->EmptyWindows = 0;
   const Sample sample{std::log2(threads), std::log(rate), SampleWeight};
-  this->MeasureNoise(sample, threads);
-  const double surprise = this->SurpriseOf(sample);
-  this->Total *= Memory;
-  std::for_each(this->Deviation.begin(), this->Deviation.end(), [](double& sum) { sum *= Memory; });
-  std::for_each(
-      this->DeviationSquared.begin(), this->DeviationSquared.end(), [](double& sum) { sum *= Memory; });
-  const bool up = this->Up.Add(surprise);
-  const bool down = this->Down.Add(-surprise);
+  this->UpdateNoise(sample, threads);
+  const double score = this->StandardScore(sample);
+  this->TotalWeight *= ForgettingFactor;
+  std::for_each(this->Deviation.begin(), this->Deviation.end(), [](double& sum) { sum *= ForgettingFactor; });
+  std::for_each(this->DeviationSquared.begin(), this->DeviationSquared.end(),
+      [](double& sum) { sum *= ForgettingFactor; });
+  const bool up = this->UpwardDrift.Add(score);
+  const bool down = this->DownwardDrift.Add(-score);
   if (up || down) {
-    this->StartOver(sample);
-  } else if (std::abs(surprise) > FarOff && !this->Doubtful) {
+    this->BeginEpoch(sample);
+  } else if (std::abs(score) > FarOff && !this->PendingOutlier) {
     // An outlier, or the first window of a new state: the next window decides.
-    this->Doubtful = sample;
+    this->PendingOutlier = sample;
   } else {
-    if (this->Doubtful) {
-      this->Learn(*std::exchange(this->Doubtful, std::nullopt));
+    if (this->PendingOutlier) {
+      this->AddSample(*std::exchange(this->PendingOutlier, std::nullopt));
     }
-    this->Learn(sample);
+    this->AddSample(sample);
   }
-  this->Record(rate, threads);
-  this->Weigh();
-  this->Choose();
+  this->AddToHistory(rate, threads);
+  this->ComputeProbabilities();
+  this->ChooseCandidate();
 }
 
-void ThreadController::MeasureNoise(const Sample& sample, int threads)
+void ThreadController::UpdateNoise(const Sample& sample, int threads)
 {
   if (threads == this->LastThreads) {
     const double difference = sample.Value - this->LastValue;
@@ -204,10 +204,10 @@ void ThreadController::MeasureNoise(const Sample& sample, int threads)
   this->LastValue = sample.Value;
 }
 
-/// Returns how far the rate is above the expected one, in standard deviations.
-double ThreadController::SurpriseOf(const Sample& sample) const
+/// Returns the difference between the rate and the expected rate, in standard deviations.
+double ThreadController::StandardScore(const Sample& sample) const
 {
-  if (this->Total <= 0) {
+  if (this->TotalWeight <= 0) {
     return 0;
   }
   double mean = 0, square = 0;
@@ -215,56 +215,56 @@ double ThreadController::SurpriseOf(const Sample& sample) const
     if (this->Probability[s] > 0) {
       const Shape& shape = this->Shapes[s];
       const double expected =
-          this->Deviation[s] / this->Total + ValueOf(shape.Curve, sample.Place - shape.Knee);
+          this->Deviation[s] / this->TotalWeight + LogRateAt(shape.Curve, sample.LogThreads - shape.Knee);
       const double off = sample.Value - expected;
       mean += this->Probability[s] * off;
       square += this->Probability[s] * off * off;
     }
   }
   const double variance =
-      std::max(0.0, square - mean * mean) + this->Noise * (1 / sample.Weight + 1 / this->Total);
+      std::max(0.0, square - mean * mean) + this->Noise * (1 / sample.Weight + 1 / this->TotalWeight);
   return mean / std::sqrt(variance);
 }
 
-bool ThreadController::Drift::Add(double surprise)
+bool ThreadController::Drift::Add(double score)
 {
-  this->Sum += std::clamp(surprise, -3.0, 3.0) - DriftSlack;
+  this->Sum += std::clamp(score, -3.0, 3.0) - DriftSlack;
   if (this->Sum <= 0) {
     *this = Drift();
   }
   return this->Sum > DriftLimit;
 }
 
-/// Begins a new epoch: the storage has changed. Only the newest sample, and an outlier before it that is not
-/// learnt yet, belong to the new state.
-void ThreadController::StartOver(const Sample& newest)
+/// Begins a new epoch: the storage has changed. Only the newest sample, and a pending outlier before this
+/// sample, belong to the new state.
+void ThreadController::BeginEpoch(const Sample& newest)
 {
   ++this->Epoch;
-  this->Forget();
-  this->Up = this->Down = Drift();
-  this->Learn(newest);
+  this->ResetSums();
+  this->UpwardDrift = this->DownwardDrift = Drift();
+  this->AddSample(newest);
 }
 
-void ThreadController::Learn(const Sample& sample)
+void ThreadController::AddSample(const Sample& sample)
 {
-  this->Total += sample.Weight;
+  this->TotalWeight += sample.Weight;
   for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
     const Shape& shape = this->Shapes[s];
-    const double deviation = sample.Value - ValueOf(shape.Curve, sample.Place - shape.Knee);
+    const double deviation = sample.Value - LogRateAt(shape.Curve, sample.LogThreads - shape.Knee);
     this->Deviation[s] += sample.Weight * deviation;
     this->DeviationSquared[s] += sample.Weight * deviation * deviation;
   }
 }
 
 /// Computes the probabilities of the shapes, given the observations of this epoch.
-void ThreadController::Weigh()
+void ThreadController::ComputeProbabilities()
 {
   constexpr double negligible = -14;
   for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
     this->Probability[s] = this->Shapes[s].Prior;
-    if (this->Total > 0) {
+    if (this->TotalWeight > 0) {
       const double squares =
-          this->DeviationSquared[s] - this->Deviation[s] * this->Deviation[s] / this->Total;
+          this->DeviationSquared[s] - this->Deviation[s] * this->Deviation[s] / this->TotalWeight;
       this->Probability[s] -= squares / (2 * this->Noise);
     }
   }
@@ -279,23 +279,23 @@ void ThreadController::Weigh()
   }
 }
 
-void ThreadController::Record(double rate, int threads)
+void ThreadController::AddToHistory(double rate, int threads)
 {
-  const auto same = [&](const ThreadsTried& tried) {
+  const auto same = [&](const ThreadObservations& tried) {
     return tried.Threads == threads && tried.Epoch == this->Epoch;
   };
-  auto tried = std::find_if(this->Tried.begin(), this->Tried.end(), same);
-  if (tried == this->Tried.end()) {
-    tried = this->Tried.insert(tried, {threads, 0, 0, this->Epoch});
+  auto tried = std::find_if(this->Observations.begin(), this->Observations.end(), same);
+  if (tried == this->Observations.end()) {
+    tried = this->Observations.insert(tried, {threads, 0, 0, this->Epoch});
   }
   ++tried->Samples;
   tried->Rate += (rate - tried->Rate) / tried->Samples;
 }
 
-ThreadController::Expectation ThreadController::Expect() const
+ThreadController::CandidateLoss ThreadController::ComputeLoss() const
 {
-  const std::size_t numbers = this->Numbers.size();
-  Expectation expected{Vector(numbers, 0), Vector(numbers, 0), Vector(numbers, 0)};
+  const std::size_t numbers = this->Candidates.size();
+  CandidateLoss expected{Vector(numbers, 0), Vector(numbers, 0), Vector(numbers, 0)};
   Vector mean(numbers, 0);
   for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
     const double probability = this->Probability[s];
@@ -303,9 +303,9 @@ ThreadController::Expectation ThreadController::Expect() const
       continue;
     }
     const Shape& shape = this->Shapes[s];
-    const double level = this->Total > 0 ? this->Deviation[s] / this->Total - this->LastValue : 0;
+    const double level = this->TotalWeight > 0 ? this->Deviation[s] / this->TotalWeight - this->LastValue : 0;
     for (std::size_t n = 0; n < numbers; ++n) {
-      const double value = ValueOf(shape.Curve, this->Places[n] - shape.Knee);
+      const double value = LogRateAt(shape.Curve, this->LogCandidates[n] - shape.Knee);
       const double loss = LossOf(shape.Top - value);
       expected.Loss[n] += probability * loss;
       expected.Regret[n] += probability * std::max(0.0, loss - this->Tolerance);
@@ -319,11 +319,11 @@ ThreadController::Expectation ThreadController::Expect() const
   return expected;
 }
 
-/// Chooses the number for the next window. The best number is the smallest one whose regret is close to the
-/// least one. Tries another number if the expected information is worth its cost.
-void ThreadController::Choose()
+/// Chooses the number for the next window. The best number is the smallest candidate whose regret is close to
+/// the least regret. Tries another number if the expected information is worth its cost.
+void ThreadController::ChooseCandidate()
 {
-  const Expectation expected = this->Expect();
+  const CandidateLoss expected = this->ComputeLoss();
   const double least = *std::min_element(expected.Regret.begin(), expected.Regret.end());
   const auto best = std::find_if(expected.Regret.begin(), expected.Regret.end(),
       [&](double regret) { return regret <= least + this->Tolerance; });
@@ -331,12 +331,13 @@ void ThreadController::Choose()
   const double gain = expected.Loss[this->Best];
   const int now = this->Current;
   double most = -std::numeric_limits<double>::infinity();
-  for (int n = 0; n < static_cast<int>(this->Numbers.size()); ++n) {
+  for (int n = 0; n < static_cast<int>(this->Candidates.size()); ++n) {
     const double variance = expected.Variance[n];
     const double resolved = variance / (variance + this->Noise / WindowsToLearn);
     const double loss = std::max(0.0, expected.Loss[n] - expected.Loss[this->Best]);
     // More threads than the best number burden other users of the storage.
-    const double burden = 2 * this->Tolerance * std::max(0.0, this->Places[n] - this->Places[this->Best]);
+    const double burden =
+        2 * this->Tolerance * std::max(0.0, this->LogCandidates[n] - this->LogCandidates[this->Best]);
     const double value =
         Horizon * gain * resolved - loss * WindowsToLearn - burden + (n == this->Best ? 1e-9 : 0);
     if (value > most) {
@@ -345,29 +346,30 @@ void ThreadController::Choose()
     }
   }
   if (this->Current == now && now == this->Best) {
-    this->TryFewer(expected);
+    this->TryFewerThreads(expected);
   } else {
     this->WindowsAtBest = 0;
   }
 }
 
 /// Tries half an octave fewer threads from time to time, because fewer threads may give the same rate. Does
-/// nothing if the controller has already tried so few threads in this epoch.
-void ThreadController::TryFewer(const Expectation& expected)
+/// nothing if the controller has already tried this few threads in the epoch.
+void ThreadController::TryFewerThreads(const CandidateLoss& expected)
 {
   constexpr double half = 0.5;
   constexpr double bearable = 0.15;  // loss
-  const auto above =
-      std::upper_bound(this->Places.begin(), this->Places.end(), this->Places[this->Best] - half);
-  if (++this->WindowsAtBest < Patience || above == this->Places.begin()) {
+  const auto above = std::upper_bound(
+      this->LogCandidates.begin(), this->LogCandidates.end(), this->LogCandidates[this->Best] - half);
+  if (++this->WindowsAtBest < Patience || above == this->LogCandidates.begin()) {
     return;
   }
   this->WindowsAtBest = 0;
-  const auto number = static_cast<int>(above - this->Places.begin()) - 1;
-  const auto known = [&](const ThreadsTried& tried) {
-    return tried.Epoch == this->Epoch && tried.Samples >= 2 && tried.Threads <= this->Numbers[number];
+  const auto number = static_cast<int>(above - this->LogCandidates.begin()) - 1;
+  const auto known = [&](const ThreadObservations& tried) {
+    return tried.Epoch == this->Epoch && tried.Samples >= 2 && tried.Threads <= this->Candidates[number];
   };
-  if (expected.Loss[number] < bearable && std::none_of(this->Tried.begin(), this->Tried.end(), known)) {
+  if (expected.Loss[number] < bearable &&
+      std::none_of(this->Observations.begin(), this->Observations.end(), known)) {
     this->Current = number;
   }
 }

@@ -9,41 +9,41 @@ namespace patchio {
 
 struct ControllerOptions
 {
-  int Start = 8;  ///< initial N, all ranks together; from the profile if there is one
+  int Start = 8;  ///< initial N, all ranks together; from the profile, if any
   int Least = 1;
   int Most = 256;           ///< N stays within Least .. Most, as far as Granularity allows
   double Tolerance = 0.01;  ///< a smaller N is as good if its rate is lower by at most this fraction
   int Granularity = 1;      ///< N is a multiple of this number: NP, because all ranks have the same NT
 };
 
-/// The observations of one N while nothing else changed.
-struct ThreadsTried
+/// The observations of one N between two changes of the storage.
+struct ThreadObservations
 {
   int Threads = 0;  ///< N
   double Rate = 0;  ///< mean rate in bytes per second
   int Samples = 0;  ///< number of windows
-  int Epoch = 0;    ///< 0 at first, plus 1 for each change of the storage that was noticed
+  int Epoch = 0;    ///< number of changes of the storage that the controller had noticed before
 };
 
-/// Decides on N, the reads in flight of all ranks together, from window to window of a read. The rates
-/// contain noise and load by others, so each decision weighs the cost of trying a number against the
-/// information it may give.
+/// Decides on N, the reads in flight of all ranks together, from window to window of a read. The rates vary
+/// with noise and with the load by other programs, so each decision weighs the cost of trying a number
+/// against the information that the trial may give.
 ///
 /// The knowledge is a probability for each of many shapes of the rate over N (RateShape): rising like N up to
 /// a knee and falling like a power of N beyond the knee, more or less sharply. Only ratios of rates count.
-/// The shapes give, for each N of a geometric grid, the expected loss of rate and the information that trying
-/// this N would give. Several contradicting rates in a row mean that the storage has changed (other readers
-/// have come or gone); the controller then forgets its knowledge.
+/// The shapes give, for each candidate N, the expected loss of rate and the information that trying this N
+/// would give. Several contradicting rates in a row mean that the storage has changed (other readers have
+/// come or gone); the controller then forgets its knowledge.
 ///
-/// Deterministic, without clocks and threads: ranks with the same observations are in the same state. A
-/// decision takes some hundred microseconds. Not thread-safe.
+/// The controller is deterministic and uses no clocks or threads: ranks with the same observations are in the
+/// same state. A decision takes some hundred microseconds. Not thread-safe.
 class ThreadController
 {
 public:
   explicit ThreadController(const ControllerOptions& options);
 
   /// Returns N for the next window.
-  int Threads() const { return this->Numbers[this->Current]; }
+  int Threads() const { return this->Candidates[this->Current]; }
   /// Returns the recommended length of a window. Requests that began with another N must end before the
   /// window begins.
   double WindowSeconds() const;
@@ -52,8 +52,8 @@ public:
   void Observe(double rate, int threads);
 
   /// Returns the N that is currently considered the best.
-  int BestSoFar() const { return this->Numbers[this->Best]; }
-  const std::vector<ThreadsTried>& History() const { return this->Tried; }
+  int BestSoFar() const { return this->Candidates[this->Best]; }
+  const std::vector<ThreadObservations>& History() const { return this->Observations; }
 
 private:
   using Vector = std::vector<double>;
@@ -64,12 +64,12 @@ private:
     const float* Curve;  ///< values over log2 N - Knee
     double Knee;         ///< in log2 N
     double Prior;        ///< log of the prior probability, up to a constant
-    double Top;          ///< greatest value on the grid
+    double Top;          ///< greatest value of all candidates
   };
   struct Sample
   {
-    double Place;  ///< log2 N
-    double Value;  ///< log rate
+    double LogThreads;  ///< log2 N
+    double Value;       ///< log rate
     double Weight;
   };
   /// Evidence that rates have moved in one direction: a CUSUM chart (E. S. Page, "Continuous inspection
@@ -77,47 +77,49 @@ private:
   struct Drift
   {
     double Sum = 0;
-    bool Add(double surprise);
+    bool Add(double score);
   };
-  /// The expectations for each number of the grid.
-  struct Expectation
+  /// The expected loss for each candidate number of threads.
+  struct CandidateLoss
   {
     Vector Loss;      ///< expected loss, as a fraction of the best rate
     Vector Regret;    ///< expected loss beyond the tolerance
     Vector Variance;  ///< variance of the expected log rate
   };
 
-  void MakeNumbers(const ControllerOptions& options);
+  void MakeCandidates(const ControllerOptions& options);
   void MakeShapes();
-  void Forget();
-  void StartOver(const Sample& newest);
-  void MeasureNoise(const Sample& sample, int threads);
-  double SurpriseOf(const Sample& sample) const;
-  void Learn(const Sample& sample);
-  void Weigh();
-  void Record(double rate, int threads);
-  Expectation Expect() const;
-  void Choose();
-  void TryFewer(const Expectation& expected);
+  void ResetSums();
+  void BeginEpoch(const Sample& newest);
+  void UpdateNoise(const Sample& sample, int threads);
+  double StandardScore(const Sample& sample) const;
+  void AddSample(const Sample& sample);
+  void ComputeProbabilities();
+  void AddToHistory(double rate, int threads);
+  CandidateLoss ComputeLoss() const;
+  void ChooseCandidate();
+  void TryFewerThreads(const CandidateLoss& expected);
 
-  std::vector<int> Numbers;  ///< grid of N, ascending
-  Vector Places;             ///< log2 of Numbers
+  std::vector<int> Candidates;  ///< the N to choose from: a geometric grid, ascending
+  Vector LogCandidates;         ///< log2 of Candidates
   std::vector<Shape> Shapes;
   double Tolerance;
-  int Current = 0, Best = 0;  ///< indices into Numbers
+  int Current = 0, Best = 0;  ///< indices into Candidates
   Vector Probability;         ///< probability of each shape
-  // Weighted sums over the observations: of 1, and per shape of the deviations and of their squares.
-  double Total = 0;
+  // Sums over the observations: the weights, and for each shape the weighted deviations and squared
+  // deviations.
+  double TotalWeight = 0;
   Vector Deviation, DeviationSquared;
   double Noise;  ///< variance of a log rate, from successive windows with the same N
   int LastThreads = 0;
   double LastValue = 0;
   int EmptyWindows = 0;  ///< number of windows with a rate of 0 since the last other rate
-  Drift Up, Down;
-  std::optional<Sample> Doubtful;  ///< the last sample, if it was an outlier; it is not learnt yet
-  int WindowsAtBest = 0;           ///< number of windows for which N was kept at the best number
+  Drift UpwardDrift, DownwardDrift;
+  /// The last sample, if the sample is an outlier that is not added yet.
+  std::optional<Sample> PendingOutlier;
+  int WindowsAtBest = 0;  ///< number of windows since N has been the best number
   int Epoch = 0;
-  std::vector<ThreadsTried> Tried;
+  std::vector<ThreadObservations> Observations;
 };
 
 }  // namespace patchio

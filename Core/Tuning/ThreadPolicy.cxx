@@ -40,9 +40,9 @@ const char* NameOf(ThreadPolicy policy)
   return "balanced";
 }
 
-int GuessedConcurrency(MountClass kind, int cores)
+int GuessConcurrency(MountClass mountClass, int cores)
 {
-  switch (kind) {
+  switch (mountClass) {
     case MountClass::Memory:
       return std::max(cores, MemoryLeast);
     case MountClass::LocalDisk:
@@ -54,7 +54,7 @@ int GuessedConcurrency(MountClass kind, int cores)
 
 int MostInFlight(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job)
 {
-  const int most = job.Ranks * std::max(job.MostOfRank, 1);
+  const int most = job.Ranks * std::max(job.MostThreadsOfRank, 1);
   if (policy != ThreadPolicy::Polite || storage.Concurrency <= 0) {
     return most;
   }
@@ -62,7 +62,7 @@ int MostInFlight(const StorageKnowledge& storage, ThreadPolicy policy, const Rea
   return std::clamp(left, job.Ranks, most);
 }
 
-int FairStart(const RateFit& fit, double load, int most, double share)
+int FewestReads(const RateFit& fit, double load, int most, double fraction)
 {
   if (!fit.Known()) {
     return 0;
@@ -71,21 +71,22 @@ int FairStart(const RateFit& fit, double load, int most, double share)
   for (int n = 1; n <= std::clamp(most, 1, 1 << 14); ++n) {
     rates.push_back(n / (n + load) * fit.At(n + load));
   }
-  const double enough = share * *std::max_element(rates.begin(), rates.end());
+  const double enough = fraction * *std::max_element(rates.begin(), rates.end());
   const auto first = std::find_if(rates.begin(), rates.end(), [&](double rate) { return rate >= enough; });
   return static_cast<int>(first - rates.begin()) + 1;
 }
 
-void SetStarts(StorageKnowledge& storage, const RateFit& fit)
+void SetInitialReads(StorageKnowledge& storage, const RateFit& fit)
 {
   const double load = std::max(0.0, storage.Load);
-  storage.BalancedStart = std::min(FairStart(fit, load, fit.Most(), BalancedShare), storage.Concurrency);
-  storage.GreedyStart = FairStart(fit, load, fit.Most(), 1 - GreedyTolerance);
+  storage.BalancedStart = std::min(FewestReads(fit, load, fit.Most(), BalancedShare), storage.Concurrency);
+  storage.GreedyStart = FewestReads(fit, load, fit.Most(), 1 - GreedyTolerance);
 }
 
-ControllerOptions ControllerFor(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job)
+ControllerOptions ControllerOptionsFor(
+    const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job)
 {
-  int best = storage.Concurrency > 0 ? storage.Concurrency : GuessedConcurrency(storage.Class, job.Cores);
+  int best = storage.Concurrency > 0 ? storage.Concurrency : GuessConcurrency(storage.Class, job.Cores);
   if (policy == ThreadPolicy::Balanced && storage.BalancedStart > 0) {
     best = storage.BalancedStart;
   } else if (policy == ThreadPolicy::Greedy && storage.GreedyStart > 0) {

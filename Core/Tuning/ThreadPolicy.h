@@ -7,9 +7,9 @@
 
 namespace patchio {
 
-/// The user's policy for a storage that others use, too. If others have C reads in flight, N reads of PatchIO
-/// get the rate N/(N+C) F(N+C), which still rises beyond N + C = N*. The fastest number for one reader is
-/// therefore not the best number for all.
+/// The user's policy for a storage that other programs use, too. If other programs have C reads in flight, N
+/// reads of PatchIO get the rate N/(N+C) F(N+C), which still rises beyond N + C = N*. The fastest number for
+/// one reader is therefore not the best number for all.
 enum class ThreadPolicy
 {
   Polite,    ///< N = N* - NC, the rule of S. Liu et al., see Plan/ThreadBudget.h
@@ -20,13 +20,13 @@ enum class ThreadPolicy
 /// Returns "polite", "balanced" or "greedy".
 const char* NameOf(ThreadPolicy policy);
 
-/// The knowledge about a storage before a read.
+/// The facts about a storage that are known before a read.
 struct StorageKnowledge
 {
   int Concurrency = 0;  ///< N*; 0: unknown
   double Load = 0;      ///< NC; 0 if unknown, because a wrong guess would do harm
   MountClass Class = MountClass::Unknown;
-  /// Initial number of reads of Balanced and Greedy, from FairStart(). 0: F(N) is unknown; reads begin with
+  /// Initial number of reads of Balanced and Greedy, from FewestReads(). 0: F(N) is unknown; reads begin with
   /// N*.
   int BalancedStart = 0;
   int GreedyStart = 0;
@@ -35,30 +35,31 @@ struct StorageKnowledge
 /// The processes of a read: number of ranks, cores of a machine, and limit on the threads of a rank.
 struct ReadingJob
 {
-  int Ranks = 1;         ///< NP
-  int Cores = 1;         ///< number of cores of a machine
-  int MostOfRank = 256;  ///< greatest NT, limited by memory and by the limits of a process
+  int Ranks = 1;                ///< NP
+  int Cores = 1;                ///< number of cores of a machine
+  int MostThreadsOfRank = 256;  ///< greatest NT, limited by memory and by the limits of a process
 };
 
 /// Returns a guess of N* for a storage that was not measured: for memory the number of cores, at least 4; for
 /// local disks four times the cores, from 8 to 32; otherwise 16.
-int GuessedConcurrency(MountClass kind, int cores);
+int GuessConcurrency(MountClass mountClass, int cores);
 
 /// Returns the greatest number of reads in flight that the policy allows, all ranks together: N* - NC for
 /// Polite, at least one per rank; for the other policies, as many as the ranks can have.
 int MostInFlight(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);
 
-/// Returns the smallest number of reads that reaches the fraction `share` (0..1) of the best rate of up to
-/// `most` reads while others have `load` reads in flight. The rate of N reads is N / (N + load) F(N + load),
-/// with F from `fit`. Returns 0 if the fit is unknown.
-int FairStart(const RateFit& fit, double load, int most, double share);
+/// Returns the smallest number of reads that reaches `fraction` (0..1) of the best rate of up to `most`
+/// reads, while other programs have `load` reads in flight. The rate of N reads is N / (N + load) F(N +
+/// load), with F from `fit`. Returns 0 if the fit is unknown.
+int FewestReads(const RateFit& fit, double load, int most, double fraction);
 
 /// Sets the initial numbers of Balanced and Greedy from F(N) and NC. Balanced begins with the fewest reads,
 /// at most N*, that give nearly the best rate; Greedy begins with the fewest reads that give the best rate,
 /// even beyond N*. An unknown NC counts as 0.
-void SetStarts(StorageKnowledge& storage, const RateFit& fit);
+void SetInitialReads(StorageKnowledge& storage, const RateFit& fit);
 
 /// Returns the initial number of reads in flight, and the bounds for adapting it.
-ControllerOptions ControllerFor(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);
+ControllerOptions ControllerOptionsFor(
+    const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);
 
 }  // namespace patchio

@@ -6,29 +6,29 @@ namespace patchio {
 
 void Timeline::Add(const TimelinePoint& point)
 {
-  if (point.Seconds < this->Kept.back().Seconds + this->Interval) {
+  if (point.Seconds < this->Recorded.back().Seconds + this->Interval) {
     return;
   }
-  if (this->Kept.size() + 1 >= MostPoints) {
-    // Drops every other moment. The bytes of the next moment include those of the dropped moment.
+  if (this->Recorded.size() + 1 >= MostPoints) {
+    // Drops every other point. The bytes of the next point include the bytes of the dropped point.
     std::vector<TimelinePoint> half;
-    for (std::size_t i = 0; i < this->Kept.size(); i += 2) {
-      half.push_back(this->Kept[i]);
+    for (std::size_t i = 0; i < this->Recorded.size(); i += 2) {
+      half.push_back(this->Recorded[i]);
     }
-    this->Kept = std::move(half);
+    this->Recorded = std::move(half);
     this->Interval *= 2;
   }
-  this->Kept.push_back(point);
+  this->Recorded.push_back(point);
 }
 
 void Timeline::End(const TimelinePoint& point)
 {
   TimelinePoint end = point;
-  end.Seconds = std::max(end.Seconds, this->Kept.back().Seconds);
-  this->Kept.push_back(end);
+  end.Seconds = std::max(end.Seconds, this->Recorded.back().Seconds);
+  this->Recorded.push_back(end);
 }
 
-TimelinePoint At(const std::vector<TimelinePoint>& points, double seconds)
+TimelinePoint InterpolateTimeline(const std::vector<TimelinePoint>& points, double seconds)
 {
   const auto later = [](double value, const TimelinePoint& point) { return value < point.Seconds; };
   const auto next = std::upper_bound(points.begin(), points.end(), seconds, later);
@@ -44,26 +44,26 @@ TimelinePoint At(const std::vector<TimelinePoint>& points, double seconds)
       before.InFlight + share * (next->InFlight - before.InFlight)};
 }
 
-std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& ofThisRank, Communicator& comm)
+std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& timeline, Communicator& comm)
 {
   if (comm.Size() == 1) {
-    return ofThisRank;
+    return timeline;
   }
-  constexpr std::size_t moments = 101;
-  const double end = comm.Largest({ofThisRank.empty() ? 0 : ofThisRank.back().Seconds})[0];
+  constexpr std::size_t count = 101;
+  const double end = comm.Max({timeline.empty() ? 0 : timeline.back().Seconds})[0];
   if (end <= 0) {
     return {};  // no rank recorded a timeline
   }
   std::vector<double> values;
-  for (std::size_t i = 0; i < moments; ++i) {
-    const TimelinePoint point = At(ofThisRank, end * static_cast<double>(i) / (moments - 1));
+  for (std::size_t i = 0; i < count; ++i) {
+    const TimelinePoint point = InterpolateTimeline(timeline, end * static_cast<double>(i) / (count - 1));
     values.push_back(point.Bytes);
     values.push_back(point.InFlight);
   }
   const std::vector<double> all = comm.Sum(values);
   std::vector<TimelinePoint> sum;
-  for (std::size_t i = 0; i < moments; ++i) {
-    sum.push_back({end * static_cast<double>(i) / (moments - 1), all[2 * i], all[2 * i + 1]});
+  for (std::size_t i = 0; i < count; ++i) {
+    sum.push_back({end * static_cast<double>(i) / (count - 1), all[2 * i], all[2 * i + 1]});
   }
   return sum;
 }

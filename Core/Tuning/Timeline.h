@@ -7,7 +7,7 @@
 
 namespace patchio {
 
-/// A moment of a read.
+/// A point of a timeline: the progress of a read at one time.
 struct TimelinePoint
 {
   double Seconds = 0;   ///< seconds since the read began
@@ -15,30 +15,29 @@ struct TimelinePoint
   double InFlight = 0;  ///< requests in flight
 };
 
-/// Records at most MostPoints moments, ascending in time, at intervals that grow with the length of the read.
+/// Records at most MostPoints points, ascending in time, at intervals that grow with the length of the read.
 class Timeline
 {
 public:
   static constexpr std::size_t MostPoints = 256;
 
-  /// Adds a moment. Ignores a moment too soon after the previous moment, so the rate of calls does not
-  /// matter.
+  /// Adds a point. Ignores a point too soon after the previous point, so the rate of calls does not matter.
   void Add(const TimelinePoint& point);
-  /// Adds the last moment, at any distance from the previous moment.
+  /// Adds the last point, at any distance from the previous point.
   void End(const TimelinePoint& point);
-  const std::vector<TimelinePoint>& Points() const { return this->Kept; }
+  const std::vector<TimelinePoint>& Points() const { return this->Recorded; }
 
 private:
-  std::vector<TimelinePoint> Kept{TimelinePoint()};
+  std::vector<TimelinePoint> Recorded{TimelinePoint()};
   double Interval = 0.005;  ///< seconds
 };
 
-/// Interpolates a timeline at a moment. After the end of the timeline, InFlight is 0.
-TimelinePoint At(const std::vector<TimelinePoint>& points, double seconds);
+/// Interpolates a timeline at the time `seconds`. After the end of the timeline, InFlight is 0.
+TimelinePoint InterpolateTimeline(const std::vector<TimelinePoint>& points, double seconds);
 
 /// Returns the sum of the timelines of all ranks on all ranks; the timelines must begin at the same time.
-/// Returns `ofThisRank` unchanged if there is only one rank. Collective: every rank of the communicator calls
-/// it.
-std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& ofThisRank, Communicator& comm);
+/// Returns `timeline` unchanged if the communicator has only one rank. Collective: every rank of the
+/// communicator calls it.
+std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& timeline, Communicator& comm);
 
 }  // namespace patchio

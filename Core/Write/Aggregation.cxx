@@ -18,7 +18,7 @@ struct Run
   int First = 0, Count = 0;
 };
 
-std::vector<Run> RunsOf(const std::vector<std::uint64_t>& volumes)
+std::vector<Run> SplitIntoRuns(const std::vector<std::uint64_t>& volumes)
 {
   std::vector<Run> runs;
   for (std::size_t rank = 0; rank < volumes.size(); ++rank) {
@@ -30,8 +30,9 @@ std::vector<Run> RunsOf(const std::vector<std::uint64_t>& volumes)
   return runs;
 }
 
-/// Returns the volume of the group of a run: the volume of the run or, for an edge, that of its neighbours.
-std::uint64_t GroupOf(const std::vector<Run>& runs, std::size_t run)
+/// Returns the volume of the group to which a run belongs: the largest volume among the run and the adjacent
+/// runs that have at least as many ranks as the run.
+std::uint64_t GroupVolume(const std::vector<Run>& runs, std::size_t run)
 {
   std::uint64_t volume = runs[run].Volume;
   for (const std::size_t other : {run - 1, run + 1}) {  // run - 1 wraps around at the first run
@@ -42,8 +43,8 @@ std::uint64_t GroupOf(const std::vector<Run>& runs, std::size_t run)
   return volume;
 }
 
-/// Divides the ranks of a group into at most `writers` runs of neighbours, each with one writer. Returns the
-/// number of writers with data.
+/// Divides the ranks of a group into at most `writers` runs of neighbours, and sets `writerOf` of the ranks
+/// of each run to the rank with the most bytes. Returns the number of runs.
 int ChooseWriters(const RankGroup& group, std::uint64_t writers, const std::vector<std::uint64_t>& volumes,
     std::vector<int>& writerOf)
 {
@@ -66,22 +67,22 @@ int ChooseWriters(const RankGroup& group, std::uint64_t writers, const std::vect
   return static_cast<int>(shares.size());
 }
 
-std::uint64_t RoundUp(std::uint64_t number, std::uint64_t by)
+std::uint64_t DivideRoundingUp(std::uint64_t number, std::uint64_t divisor)
 {
-  return (number + by - 1) / by;
+  return (number + divisor - 1) / divisor;
 }
 
 }  // namespace
 
-Aggregation PlanAggregation(const std::vector<std::uint64_t>& volumes, std::uint64_t little)
+Aggregation PlanAggregation(const std::vector<std::uint64_t>& volumes, std::uint64_t smallBytes)
 {
   Aggregation plan;
   plan.WriterOf.assign(volumes.size(), -1);
-  const std::vector<Run> runs = RunsOf(volumes);
+  const std::vector<Run> runs = SplitIntoRuns(volumes);
   std::map<std::uint64_t, RankGroup, std::greater<>> groups;
   for (std::size_t run = 0; run < runs.size(); ++run) {
     for (int i = 0; i < runs[run].Count && runs[run].Volume > 0; ++i) {
-      RankGroup& group = groups[GroupOf(runs, run)];
+      RankGroup& group = groups[GroupVolume(runs, run)];
       group.Ranks.push_back(runs[run].First + i);
       group.Bytes += runs[run].Volume;
     }
@@ -90,13 +91,13 @@ Aggregation PlanAggregation(const std::vector<std::uint64_t>& volumes, std::uint
     return plan;
   }
   plan.Target = groups.begin()->first;
-  while (plan.Cut < 8 && plan.Target * 2 <= little) {
-    plan.Cut *= 2;
+  while (plan.Reduction < 8 && plan.Target * 2 <= smallBytes) {
+    plan.Reduction *= 2;
     plan.Target *= 2;
   }
   for (auto& [volume, group] : groups) {
     group.Volume = volume;
-    group.Writers = ChooseWriters(group, RoundUp(group.Bytes, plan.Target), volumes, plan.WriterOf);
+    group.Writers = ChooseWriters(group, DivideRoundingUp(group.Bytes, plan.Target), volumes, plan.WriterOf);
     plan.Groups.push_back(std::move(group));
   }
   return plan;
@@ -113,16 +114,16 @@ std::vector<std::uint64_t> WrittenBytes(const Aggregation& plan, const std::vect
   return bytes;
 }
 
-int StepsAtOnce(const Aggregation& plan, std::uint64_t wanted, int most)
+int StepsAtOnce(const Aggregation& plan, std::uint64_t bytes, int mostSteps)
 {
-  auto steps = static_cast<std::uint64_t>(std::max(most, 1));
+  auto steps = static_cast<std::uint64_t>(std::max(mostSteps, 1));
   for (const RankGroup& group : plan.Groups) {
-    steps = std::min(steps, RoundUp(wanted * group.Writers, group.Bytes));
+    steps = std::min(steps, DivideRoundingUp(bytes * group.Writers, group.Bytes));
   }
   return static_cast<int>(std::max<std::uint64_t>(steps, 1));
 }
 
-Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringNeeds& needs)
+Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringParameters& parameters)
 {
   constexpr std::uint64_t mostSteps = 1 << 20;
   constexpr std::uint64_t requestsOfThread = 4;  // enough to make the pauses between requests unimportant
@@ -131,29 +132,32 @@ Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const Gatheri
   const std::vector<std::uint64_t> written = WrittenBytes(result.Plan, volumes);
   const auto ranks = static_cast<int>(volumes.size());
   const int writers = ranks - static_cast<int>(std::count(written.begin(), written.end(), 0u));
-  result.Threads = std::clamp(needs.Threads * ranks, 1, MostThreads * std::max(writers, 1));
-  // Memory per step: a rank holds its values and a copy in messages, the bytes that it writes, the bytes of
-  // its next write, and the messages with these.
-  result.Step = 2 * *std::max_element(volumes.begin(), volumes.end()) +
-                3 * *std::max_element(written.begin(), written.end());
+  result.Threads = std::clamp(parameters.Threads * ranks, 1, MostThreads * std::max(writers, 1));
+  // For each step, a rank stores the values twice (once in messages), and the bytes to write three times: in
+  // the write in progress, in the next write, and in the messages with the next write.
+  result.StepBytes = 2 * *std::max_element(volumes.begin(), volumes.end()) +
+                     3 * *std::max_element(written.begin(), written.end());
   const auto most =
-      static_cast<int>(std::min(mostSteps, needs.Memory / std::max<std::uint64_t>(result.Step, 1)));
-  const std::uint64_t request = LimitsOf(needs.Storage.value_or(StorageModel()), ~std::uint64_t(0), 1).Bytes;
-  result.Steps = needs.Steps > 0 ? needs.Steps
-                 : needs.Storage
-                     ? StepsAtOnce(result.Plan,
-                           requestsOfThread * RoundUp(result.Threads, std::max(writers, 1)) * request, most)
-                     : 1;
+      static_cast<int>(std::min(mostSteps, parameters.Memory / std::max<std::uint64_t>(result.StepBytes, 1)));
+  const std::uint64_t request =
+      LimitsOf(parameters.Storage.value_or(StorageModel()), ~std::uint64_t(0), 1).Bytes;
+  result.Steps =
+      parameters.Steps > 0 ? parameters.Steps
+      : parameters.Storage
+          ? StepsAtOnce(result.Plan,
+                requestsOfThread * DivideRoundingUp(result.Threads, std::max(writers, 1)) * request, most)
+          : 1;
   result.Steps = std::min(result.Steps, most);
-  if (result.Steps > needs.Period) {
-    result.Steps -= result.Steps % needs.Period;
+  if (result.Steps > parameters.Period) {
+    result.Steps -= result.Steps % parameters.Period;
   }
   return result;
 }
 
-int Gathering::ThreadsFor(std::uint64_t bytes, std::uint64_t all) const
+int Gathering::ThreadsFor(std::uint64_t bytes, std::uint64_t totalBytes) const
 {
-  const double share = static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(all, 1));
+  const double share =
+      static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(totalBytes, 1));
   return std::clamp(static_cast<int>(std::lround(share * this->Threads)), 1, MostThreads);
 }
 

@@ -1,6 +1,6 @@
-// The choice of the ranks that write when ranks hold little data or unequal amounts, after the study of
-// k-Wave's output (accumulation and redistribution of data): groups of equal volume, collectors in each
-// group.
+// Chooses the ranks that write when ranks hold little data or unequal amounts. The method is that of a study
+// of k-Wave's output, which accumulates data over several steps and redistributes data between ranks:
+// neighbouring ranks of equal volume form a group, and some ranks of each group write the data of the group.
 #pragma once
 
 #include "Plan/ReadPlan.h"
@@ -11,65 +11,67 @@
 
 namespace patchio::output {
 
-/// A group of ranks of equal volume, with the ranks at its edges that hold less.
+/// A group of ranks of equal volume, and adjacent ranks with smaller volumes, the edges of the group.
 struct RankGroup
 {
-  std::uint64_t Volume = 0;  ///< bytes of each rank, except for those at edges
-  std::vector<int> Ranks;    ///< ascending
+  std::uint64_t Volume = 0;  ///< bytes of each rank, except for the ranks at the edges
+  std::vector<int> Ranks;    ///< numbers of the ranks, ascending
   std::uint64_t Bytes = 0;   ///< bytes of all ranks
-  int Writers = 0;
+  int Writers = 0;           ///< number of ranks that write
 };
 
 /// The result of PlanAggregation().
 struct Aggregation
 {
   std::vector<RankGroup> Groups;  ///< by volume, the largest first; empty: no rank has data
-  std::uint64_t Target = 0;       ///< intended bytes per writer; a rank's volume may exceed them
-  int Cut = 1;                    ///< factor by which the number of writers was reduced: 1, 2, 4 or 8
+  std::uint64_t Target = 0;       ///< intended bytes per writer; a rank's volume may exceed Target
+  int Reduction = 1;              ///< factor by which the number of writers was reduced: 1, 2, 4 or 8
   std::vector<int> WriterOf;      ///< by rank: the rank of its group that writes its data; -1: no data
 };
 
-/// Number of bytes below which the data of a writer count as little.
-constexpr std::uint64_t LittleBytes = 256 << 10;
+/// Number of bytes below which the share of a writer is too small for an efficient write.
+constexpr std::uint64_t SmallBytes = 256 << 10;
 
-/// Plans the writers. `volumes`: bytes of each rank. Neighbouring ranks of equal volume form a group. A
-/// shorter adjacent run of ranks with less volume is the edge of the group and belongs to it. The group with
-/// the largest volume sets the target: all its ranks write. In each other group, each collecting rank writes
-/// about the target. If the target is below `little`, 2, 4 or 8 times fewer ranks write. In the study, small
-/// groups prevent that division; here they do not.
-Aggregation PlanAggregation(const std::vector<std::uint64_t>& volumes, std::uint64_t little = LittleBytes);
+/// Plans the writers. `volumes`: bytes of each rank. Neighbouring ranks of equal volume form a group. An
+/// adjacent run of fewer ranks with a smaller volume is an edge of the group, and belongs to the group. The
+/// group with the largest volume sets the target: all ranks of that group write. In each other group, each
+/// writer writes about as many bytes as the target. If the target is at most half of `smallBytes`, the number
+/// of writers is divided by 2, 4 or 8. Unlike in the study (see the top of this file), small groups do not
+/// prevent the division.
+Aggregation PlanAggregation(const std::vector<std::uint64_t>& volumes, std::uint64_t smallBytes = SmallBytes);
 
-/// Returns the bytes that each rank writes under the plan.
+/// Returns the bytes that each rank writes under the plan. `volumes`: bytes of each rank.
 std::vector<std::uint64_t> WrittenBytes(const Aggregation& plan, const std::vector<std::uint64_t>& volumes);
 
-/// Returns the number of steps after which each writer has `wanted` bytes, from 1 to `most`: the smallest
-/// number over all groups, so that all write together.
-int StepsAtOnce(const Aggregation& plan, std::uint64_t wanted, int most);
+/// Returns the number of steps, from 1 to `mostSteps`, after which each writer has about `bytes` bytes: the
+/// smallest number over all groups, so that all groups write together.
+int StepsAtOnce(const Aggregation& plan, std::uint64_t bytes, int mostSteps);
 
-/// The limits and requests for PlanGathering().
-struct GatheringNeeds
+/// The parameters of PlanGathering().
+struct GatheringParameters
 {
-  int Threads = 1;                      ///< per rank, if all ranks write
-  std::optional<StorageModel> Storage;  ///< from a profile; without it, steps are gathered only on request
+  int Threads = 1;                      ///< threads of each rank if all ranks write
+  std::optional<StorageModel> Storage;  ///< from a storage profile; empty: steps are gathered only on request
   int Steps = 0;                        ///< requested number of steps; 0: depends on the storage
-  int Period = 1;                       ///< a number of steps above Period is a multiple of Period
-  std::uint64_t Memory = 0;             ///< bytes per rank
+  int Period = 1;                       ///< Gathering::Steps, if larger, is a multiple of Period
+  std::uint64_t Memory = 0;             ///< limit on the bytes of gathered steps on each rank
 };
 
 /// The ranks that write, and the number of steps that they write at once.
 struct Gathering
 {
   Aggregation Plan;
-  int Threads = 1;         ///< threads of all writers together, up to 64 per writer
-  int Steps = 1;           ///< steps per write; 0: not enough memory for one step
-  std::uint64_t Step = 0;  ///< bytes of memory that a step takes, on the rank that needs most
+  int Threads = 1;              ///< threads of all writers together, up to 64 per writer
+  int Steps = 1;                ///< number of steps per write; 0: the memory does not suffice for one step
+  std::uint64_t StepBytes = 0;  ///< bytes of memory for one step, on the rank that needs the most memory
 
-  /// Returns the threads of a writer of `bytes` out of `all` bytes; at least 1.
-  int ThreadsFor(std::uint64_t bytes, std::uint64_t all) const;
+  /// Returns the number of threads, at least 1, of a writer that writes `bytes` of `totalBytes` bytes.
+  int ThreadsFor(std::uint64_t bytes, std::uint64_t totalBytes) const;
 };
 
-/// Plans the gathering. `volumes`: bytes of a step on each rank. With a profile, each thread gets several
-/// large requests.
-Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringNeeds& needs);
+/// Plans which ranks write, and how many steps a write contains. `volumes`: bytes of a step on each rank. If
+/// `parameters` has a storage model, a write contains enough steps to give each thread several large
+/// requests.
+Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringParameters& parameters);
 
 }  // namespace patchio::output

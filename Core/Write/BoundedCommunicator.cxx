@@ -16,14 +16,15 @@
 namespace patchio::output {
 namespace {
 
-/// Seconds for which a rank that gives up receives the positions of the other ranks.
+/// Seconds for which a rank that gives up a wait receives the positions of the other ranks.
 constexpr double NoticeSeconds = 1;
-/// Number of polls without a pause, because most waits are short.
+/// Number of polls without a pause between polls. Most waits are shorter.
 constexpr int BusyPolls = 200;
-/// Limit of the counts in MPI calls.
-constexpr std::uint64_t MostOfCall = std::numeric_limits<int>::max();
+/// Largest count that an MPI call accepts.
+constexpr std::uint64_t LargestCount = std::numeric_limits<int>::max();
 
-/// Returns a list for messages, such as "rank 2" or "ranks 0, 1 and 3". A long list has only the first ranks.
+/// Returns the ranks as a text for messages, such as "rank 2" or "ranks 0, 1 and 3". The text of a long list
+/// contains only the first ranks.
 std::string TextOf(const std::vector<int>& ranks)
 {
   constexpr std::size_t most = 8;
@@ -39,120 +40,122 @@ std::string TextOf(const std::vector<int>& ranks)
 }  // namespace
 
 BoundedCommunicator::BoundedCommunicator(MPI_Comm comm, double waitSeconds, const std::string& call)
-    : WaitSeconds(waitSeconds), Here{call, {}, 0, 0}
+    : WaitSeconds(waitSeconds), OwnPosition{call, {}, 0, 0}
 {
   MPI_Comm_rank(comm, &this->RankValue);
   MPI_Comm_size(comm, &this->SizeValue);
-  auto second = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  auto duplicate = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Comm_idup(comm, second.get(), &request);
-  const auto come = [&] {
+  MPI_Comm_idup(comm, duplicate.get(), &request);
+  const auto isComplete = [&] {
     int complete = 0;
     MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
     return complete != 0;
   };
-  if (!Await(waitSeconds, come)) {
-    static_cast<void>(second.release());
+  if (!WaitFor(waitSeconds, isComplete)) {
+    static_cast<void>(duplicate.release());
     throw Error(fmt::format(
         "{}: other ranks did not make this call within {} s, or ended. All ranks of the communicator "
         "must make this call.",
         call, waitSeconds));
   }
-  this->Comm = *second;
+  this->Comm = *duplicate;
   MPI_Comm_set_errhandler(this->Comm, MPI_ERRORS_RETURN);
-  this->Positions = std::make_unique<PendingSends>(this->Comm);
+  this->PendingPositions = std::make_unique<PendingSends>(this->Comm);
 }
 
 BoundedCommunicator::~BoundedCommunicator()
 {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  this->Positions.reset();
+  this->PendingPositions.reset();
   if (!finalized && !this->IsBroken()) {
     MPI_Comm_free(&this->Comm);
   }
 }
 
-void BoundedCommunicator::Check() const
+void BoundedCommunicator::ThrowIfBroken() const
 {
   if (this->IsBroken()) {
     throw Error(this->Fault);
   }
 }
 
-void BoundedCommunicator::Enter(const std::string& call, const std::string& about)
+void BoundedCommunicator::Enter(const std::string& call, const std::string& subject)
 {
-  this->Check();
-  this->Here.Call = call;
-  this->Here.About = about;
-  this->Synchronized = false;
+  this->ThrowIfBroken();
+  this->OwnPosition.Call = call;
+  this->OwnPosition.Subject = subject;
+  this->BarrierPassed = false;
 }
 
 /// A dissemination barrier (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988):
-/// in round k, a rank sends its position to the rank 2^k behind it. A rank that sees another call sends no
-/// more messages, so that no rank leaves the barrier.
-void BoundedCommunicator::Synchronize()
+/// in round k, rank r sends its position to rank r + 2^k. A rank that receives the position of another call
+/// sends no more messages, so that no rank leaves the barrier.
+void BoundedCommunicator::Barrier()
 {
-  this->Check();
-  this->Here.Number += this->Synchronized ? 0 : 1;
-  for (int distance = 1; distance < this->SizeValue && !this->Synchronized; distance *= 2) {
-    this->Positions->Add(this->Here, (this->RankValue + distance) % this->SizeValue, ArrivalTag);
+  this->ThrowIfBroken();
+  this->OwnPosition.Number += this->BarrierPassed ? 0 : 1;
+  for (int distance = 1; distance < this->SizeValue && !this->BarrierPassed; distance *= 2) {
+    this->PendingPositions->Add(
+        this->OwnPosition, (this->RankValue + distance) % this->SizeValue, ArrivalTag);
     int from = (this->RankValue + this->SizeValue - distance) % this->SizeValue;
     Position there;
-    this->WaitFor([&] { return TryReceive(this->Comm, ArrivalTag, there, from); });
-    if (!this->IsBroken() && there.Call != this->Here.Call) {
+    this->WaitUntil([&] { return TryReceive(this->Comm, ArrivalTag, there, from); });
+    if (!this->IsBroken() && there.Call != this->OwnPosition.Call) {
       this->GiveUp(0);
     }
-    this->Check();
+    this->ThrowIfBroken();
   }
-  this->Positions->Test();
-  this->Synchronized = true;
+  this->PendingPositions->Test();
+  this->BarrierPassed = true;
 }
 
-/// Returns whether another rank has given up in this wait or an earlier one. If another rank has given up in
-/// a later wait, this rank's wait ends normally.
-bool BoundedCommunicator::HasNotices()
+/// Receives the positions of ranks that have given up a wait. Returns whether a rank has given up this wait
+/// or an earlier wait. If a rank has given up only a later wait, this wait ends normally.
+bool BoundedCommunicator::ReceiveNotices()
 {
   Position there;
   for (int rank = MPI_ANY_SOURCE; TryReceive(this->Comm, NoticeTag, there, rank); rank = MPI_ANY_SOURCE) {
-    this->Others[rank] = there;
+    this->Notices[rank] = there;
   }
-  return std::any_of(this->Others.begin(), this->Others.end(),
-      [this](const auto& other) { return other.second.Number <= this->Here.Number; });
+  return std::any_of(this->Notices.begin(), this->Notices.end(),
+      [this](const auto& other) { return other.second.Number <= this->OwnPosition.Number; });
 }
 
-/// Sends this rank's position to all other ranks and collects theirs. Ranks that wait answer soon. `waited`:
-/// seconds of the wait; 0 if another rank gave up first or is in another call.
+/// Sends this rank's position to all other ranks, receives the positions of the other ranks, and sets the
+/// Error that all methods throw. Waiting ranks answer soon. `waited`: seconds of the wait; 0 if another rank
+/// gave up first or is in another call.
 void BoundedCommunicator::GiveUp(double waited)
 {
-  this->Here.Waited = waited;
+  this->OwnPosition.Waited = waited;
   for (int rank = 0; rank < this->SizeValue; ++rank) {
     if (rank != this->RankValue) {
-      this->Positions->Add(this->Here, rank, NoticeTag);
+      this->PendingPositions->Add(this->OwnPosition, rank, NoticeTag);
     }
   }
-  Await(NoticeSeconds, [this] {
-    this->HasNotices();
-    return static_cast<int>(this->Others.size()) == this->SizeValue - 1;
+  WaitFor(NoticeSeconds, [this] {
+    this->ReceiveNotices();
+    return static_cast<int>(this->Notices.size()) == this->SizeValue - 1;
   });
-  this->Fault = this->Explain();
+  this->Fault = this->FaultText();
 }
 
-std::string BoundedCommunicator::Explain() const
+std::string BoundedCommunicator::FaultText() const
 {
   std::map<std::string, std::vector<int>> calls, names;
-  std::vector<int> missing, impatient;
+  std::vector<int> missing, timedOut;
   for (int rank = 0; rank < this->SizeValue; ++rank) {
-    const auto other = this->Others.find(rank);
-    if (rank != this->RankValue && other == this->Others.end()) {
+    const auto other = this->Notices.find(rank);
+    if (rank != this->RankValue && other == this->Notices.end()) {
       missing.push_back(rank);
       continue;
     }
-    const Position& position = rank == this->RankValue ? this->Here : other->second;
+    const Position& position = rank == this->RankValue ? this->OwnPosition : other->second;
     names[position.Call].push_back(rank);
     calls[position.Text()].push_back(rank);
     if (position.Waited > 0) {
-      impatient.push_back(rank);
+      timedOut.push_back(rank);
     }
   }
   std::string text;
@@ -168,19 +171,19 @@ std::string BoundedCommunicator::Explain() const
     text = fmt::format(
         "{}: {} did not make this call within {} s (\"wait seconds\"), or ended. All ranks must make the "
         "same calls in the same order.",
-        this->Here.Text(), TextOf(missing), this->WaitSeconds);
+        this->OwnPosition.Text(), TextOf(missing), this->WaitSeconds);
   } else {
     text = fmt::format(
-        "{}: {} gave up waiting for the others after {} s. If ranks can be this late, raise \"wait seconds\" "
+        "{}: {} gave up waiting for the other ranks after {} s. If ranks can be this late, raise \"wait "
+        "seconds\" "
         "in the output configuration.",
-        this->Here.Text(), impatient.empty() ? "another rank" : TextOf(impatient), this->WaitSeconds);
+        this->OwnPosition.Text(), timedOut.empty() ? "another rank" : TextOf(timedOut), this->WaitSeconds);
   }
   return text + " This run writes no further output.";
 }
 
-/// Returns whether the requests are complete. After an error of MPI, all methods throw, as after a wait that
-/// was too long.
-bool BoundedCommunicator::IsDone(std::vector<MPI_Request>& requests)
+/// Returns whether the requests are complete. After an MPI error, gives up the wait and returns false.
+bool BoundedCommunicator::TestAll(std::vector<MPI_Request>& requests)
 {
   int complete = 0;
   const int code =
@@ -190,19 +193,19 @@ bool BoundedCommunicator::IsDone(std::vector<MPI_Request>& requests)
     int length = 0;
     MPI_Error_string(code, text, &length);
     this->GiveUp(0);
-    this->Fault = fmt::format("{}: MPI failed: {}. {}", this->Here.Text(), text, this->Fault);
+    this->Fault = fmt::format("{}: MPI failed: {}. {}", this->OwnPosition.Text(), text, this->Fault);
     return false;
   }
   return complete != 0;
 }
 
-/// Waits until `done` returns true or this communicator is broken.
-void BoundedCommunicator::WaitFor(const std::function<bool()>& done)
+/// Waits until `done` returns true. Gives up after the time limit, or if another rank has given up.
+void BoundedCommunicator::WaitUntil(const std::function<bool()>& done)
 {
   const Stopwatch watch;
   Backoff backoff;
   for (int polls = 0; !this->IsBroken(); ++polls) {
-    if (this->HasNotices()) {
+    if (this->ReceiveNotices()) {
       this->GiveUp(0);
     } else if (done()) {
       return;
@@ -211,28 +214,28 @@ void BoundedCommunicator::WaitFor(const std::function<bool()>& done)
     } else if (polls < BusyPolls) {
       std::this_thread::yield();
     } else {
-      backoff.Rest();
+      backoff.Sleep();
     }
   }
 }
 
-/// Waits for the requests. `buffers`: all memory that MPI uses for the requests. If the requests do not
-/// complete, moves the buffers away and never frees them.
+/// Waits until the requests are complete. `buffers`: all memory that MPI uses for the requests. If the wait
+/// is given up, moves the buffers to memory that is never freed, and throws Error.
 template <typename Buffers>
 void BoundedCommunicator::Wait(std::vector<MPI_Request>& requests, Buffers& buffers)
 {
-  ++this->Here.Number;
-  this->WaitFor([&] { return this->IsDone(requests); });
+  ++this->OwnPosition.Number;
+  this->WaitUntil([&] { return this->TestAll(requests); });
   if (!this->IsBroken()) {
     return;
   }
-  new Buffers(std::move(buffers));  // leaked on purpose: MPI may still read or write the memory
+  new Buffers(std::move(buffers));  // a deliberate leak, because MPI may still read or write the memory
   throw Error(this->Fault);
 }
 
 void BoundedCommunicator::Broadcast(std::vector<std::byte>& bytes)
 {
-  this->Synchronize();
+  this->Barrier();
   std::vector<std::uint64_t> size{bytes.size()};
   std::vector<MPI_Request> requests(1);
   MPI_Ibcast(size.data(), 1, MPI_UINT64_T, 0, this->Comm, requests.data());
@@ -242,15 +245,15 @@ void BoundedCommunicator::Broadcast(std::vector<std::byte>& bytes)
     throw Error("Out of memory: a rank cannot store a message of rank 0. Use more ranks on more machines.");
   }
   requests.clear();
-  ForPieces(size[0], [&](std::uint64_t begin, int count) {
+  ForEachMessage(size[0], [&](std::uint64_t begin, int count) {
     MPI_Ibcast(bytes.data() + begin, count, MPI_BYTE, 0, this->Comm, &requests.emplace_back());
   });
   this->Wait(requests, bytes);
 }
 
-std::vector<double> BoundedCommunicator::Largest(const std::vector<double>& values)
+std::vector<double> BoundedCommunicator::Max(const std::vector<double>& values)
 {
-  this->Synchronize();
+  this->Barrier();
   std::pair<std::vector<double>, std::vector<double>> buffers{values, values};
   std::vector<MPI_Request> requests(1);
   MPI_Iallreduce(buffers.first.data(), buffers.second.data(), static_cast<int>(values.size()), MPI_DOUBLE,
@@ -259,11 +262,11 @@ std::vector<double> BoundedCommunicator::Largest(const std::vector<double>& valu
   return buffers.second;
 }
 
-/// Returns the texts of all ranks. If MPI cannot count the bytes of all texts in one call, each rank sends
-/// its text to all others in separate messages.
+/// If the bytes of all texts exceed the count of one MPI call, each rank broadcasts its text in separate
+/// messages.
 std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
 {
-  this->Synchronize();
+  this->Barrier();
   std::vector<MPI_Request> requests(1);
   std::pair<std::vector<std::uint64_t>, std::vector<std::uint64_t>> sizes{
       {text.size()}, std::vector<std::uint64_t>(this->SizeValue)};
@@ -281,7 +284,7 @@ std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
   std::vector<char>& all = buffers.All;
   all.resize(offsets.back());
   requests.assign(1, MPI_REQUEST_NULL);
-  if (offsets.back() <= MostOfCall) {
+  if (offsets.back() <= LargestCount) {
     buffers.Sent = text;
     buffers.Counts.assign(sizes.second.begin(), sizes.second.end());
     buffers.Begins.assign(offsets.begin(), offsets.end());
@@ -291,7 +294,7 @@ std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
     requests.clear();
     std::copy(text.begin(), text.end(), all.data() + offsets[this->RankValue]);
     for (int rank = 0; rank < this->SizeValue; ++rank) {
-      ForPieces(sizes.second[rank], [&](std::uint64_t begin, int count) {
+      ForEachMessage(sizes.second[rank], [&](std::uint64_t begin, int count) {
         MPI_Ibcast(
             all.data() + offsets[rank] + begin, count, MPI_CHAR, rank, this->Comm, &requests.emplace_back());
       });
@@ -305,7 +308,8 @@ std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
   return texts;
 }
 
-/// Sends one message per rank, because the sum of all lengths may exceed MPI's counts.
+/// Sends a separate message from each rank, because the sum of all lengths may exceed the count of an MPI
+/// call.
 std::vector<std::string> BoundedCommunicator::Gather(const std::string& text)
 {
   std::vector<std::string> texts(this->SizeValue);
@@ -317,7 +321,7 @@ std::vector<std::string> BoundedCommunicator::Gather(const std::string& text)
 
 void BoundedCommunicator::Exchange(std::vector<std::string>& texts, std::vector<std::string>& into)
 {
-  this->Synchronize();
+  this->Barrier();
   std::vector<MPI_Request> requests(1);
   std::pair<std::vector<std::uint64_t>, std::vector<std::uint64_t>> sizes;
   for (const std::string& text : texts) {
@@ -333,12 +337,12 @@ void BoundedCommunicator::Exchange(std::vector<std::string>& texts, std::vector<
   in.resize(this->SizeValue);
   for (int rank = 0; rank < this->SizeValue; ++rank) {
     in[rank].resize(sizes.second[rank]);
-    ForPieces(sizes.second[rank], [&, &part = in[rank]](std::uint64_t begin, int count) {
+    ForEachMessage(sizes.second[rank], [&, &part = in[rank]](std::uint64_t begin, int count) {
       MPI_Irecv(part.data() + begin, count, MPI_CHAR, rank, ValuesTag, this->Comm, &requests.emplace_back());
     });
   }
   for (int rank = 0; rank < this->SizeValue; ++rank) {
-    ForPieces(sizes.first[rank], [&, &part = out[rank]](std::uint64_t begin, int count) {
+    ForEachMessage(sizes.first[rank], [&, &part = out[rank]](std::uint64_t begin, int count) {
       MPI_Isend(part.data() + begin, count, MPI_CHAR, rank, ValuesTag, this->Comm, &requests.emplace_back());
     });
   }

@@ -12,32 +12,32 @@
 
 namespace patchio::output {
 
-/// The processes of an MPI communicator. Each wait polls MPI and ends with an Error after the limit. The
-/// Error names the ranks that are missing, and their call. Ranks in different calls get an Error as soon as
-/// their messages meet. After an Error, all methods throw the same Error at once, on all ranks.
+/// The processes of an MPI communicator. Each wait polls MPI, and throws Error after a time limit. The Error
+/// names the missing ranks and the simulation's call. If ranks are in different calls, all ranks throw Error
+/// as soon as one rank receives a message of another call. After an Error, all methods throw the same Error
+/// at once, on all ranks.
 ///
-/// MPI may still use the buffers of a wait that was given up, so this class never frees these buffers and
-/// MPI's communicator.
+/// After a wait that was given up, MPI may still use the buffers, so this class frees neither the buffers nor
+/// the MPI communicator.
 class BoundedCommunicator : public Communicator
 {
 public:
-  /// Duplicates `comm`. `waitSeconds`: the limit in the configuration, in seconds. A wait ends a little
-  /// later, so that a rank that has waited for the storage up to the limit can still inform the other ranks.
-  /// `call`: see Enter(). Throws Error if a rank does not make the call. Collective: every rank of `comm`
-  /// calls it.
+  /// Duplicates `comm`. `waitSeconds`: the user's time limit of a wait. A wait ends a little later, so that a
+  /// rank that has waited for the storage up to the limit can still inform the other ranks. `call`: see
+  /// Enter(). Throws Error if a rank does not make the call. Collective: every rank of `comm` calls it.
   BoundedCommunicator(MPI_Comm comm, double waitSeconds, const std::string& call);
   ~BoundedCommunicator() override;
   BoundedCommunicator(const BoundedCommunicator&) = delete;
   BoundedCommunicator& operator=(const BoundedCommunicator&) = delete;
 
-  /// Sets the simulation's call to which the next methods belong, such as "patchio_write", and its subject,
-  /// such as "step 7". Ranks whose `call` differs are in different calls. Throws Error after a wait that was
-  /// given up. Not collective.
-  void Enter(const std::string& call, const std::string& about = {});
-  /// Returns when all ranks have entered the same call. All other collective methods call Synchronize()
-  /// first. Collective: every rank of the communicator calls it.
-  void Synchronize();
-  /// Returns whether a wait was given up. All methods then throw.
+  /// Sets the simulation's call to which the next methods belong. `call`: name of the C function, such as
+  /// "patchio_write"; ranks with different names are in different calls. `subject`: subject of the call for
+  /// messages, such as "step 7". Throws Error after a wait that was given up. Not collective.
+  void Enter(const std::string& call, const std::string& subject = {});
+  /// Returns when all ranks have entered the same call. Throws Error if a rank is in another call. All other
+  /// collective methods call Barrier() first. Collective: every rank of the communicator calls it.
+  void Barrier();
+  /// Returns whether a wait was given up. All other methods then throw Error.
   bool IsBroken() const { return !this->Fault.empty(); }
 
   int Rank() const override { return this->RankValue; }
@@ -52,26 +52,26 @@ public:
   std::vector<std::string> Gather(const std::string& text) override;
   using Communicator::Exchange;
   void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override;
-  std::vector<double> Largest(const std::vector<double>& values) override;
+  std::vector<double> Max(const std::vector<double>& values) override;
 
 private:
   template <typename Buffers>
   void Wait(std::vector<MPI_Request>& requests, Buffers& buffers);
-  bool IsDone(std::vector<MPI_Request>& requests);
-  bool HasNotices();
-  void WaitFor(const std::function<bool()>& done);
+  bool TestAll(std::vector<MPI_Request>& requests);
+  bool ReceiveNotices();
+  void WaitUntil(const std::function<bool()>& done);
   void GiveUp(double waited);
-  std::string Explain() const;
-  void Check() const;
+  std::string FaultText() const;
+  void ThrowIfBroken() const;
 
   MPI_Comm Comm = MPI_COMM_NULL;
   int RankValue = 0, SizeValue = 1;
-  std::unique_ptr<PendingSends> Positions;
+  std::unique_ptr<PendingSends> PendingPositions;
   const double WaitSeconds;
-  Position Here;
-  bool Synchronized = false;       ///< true: all ranks have entered this call
-  std::map<int, Position> Others;  ///< by rank: positions of other ranks that have given up
-  std::string Fault;               ///< error of all further calls; empty: none
+  Position OwnPosition;
+  bool BarrierPassed = false;       ///< true: all ranks have entered the present call
+  std::map<int, Position> Notices;  ///< by rank: positions of other ranks that have given up
+  std::string Fault;                ///< text of the Error that all methods throw; empty: no Error
 };
 
 }  // namespace patchio::output

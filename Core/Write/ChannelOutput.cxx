@@ -21,7 +21,7 @@ void WritingThread::Stop()
   std::deque<Job> dropped;  // destroyed without the lock
   {
     const std::lock_guard<std::mutex> guard(this->Lock);
-    this->Ends = true;
+    this->Stopping = true;
     this->Changed.notify_all();
   }
   if (this->Worker.joinable()) {
@@ -32,10 +32,10 @@ void WritingThread::Stop()
   this->Changed.notify_all();  // other threads may wait for the dropped jobs
 }
 
-void WritingThread::MakeRoom(std::uint64_t bytes)
+void WritingThread::WaitForMemory(std::uint64_t bytes)
 {
-  assert(bytes <= this->Most);
-  this->WaitUntil([&] { return this->Used + bytes <= this->Most; });
+  assert(bytes <= this->MemoryLimit);
+  this->WaitUntil([&] { return this->UsedBytes + bytes <= this->MemoryLimit; });
 }
 
 void WritingThread::Add(std::uint64_t bytes, std::function<void()> job)
@@ -43,12 +43,12 @@ void WritingThread::Add(std::uint64_t bytes, std::function<void()> job)
   const std::string fault = this->Asynchronous ? "" : CatchError(job);
   const std::lock_guard<std::mutex> guard(this->Lock);
   if (!this->Asynchronous) {
-    this->Keep(fault);
+    this->AddFault(fault);
     return;
   }
   this->Jobs.push_back({bytes, std::move(job)});
-  this->Used += bytes;
-  this->MostUsed = std::max(this->MostUsed, this->Used);
+  this->UsedBytes += bytes;
+  this->PeakBytes = std::max(this->PeakBytes, this->UsedBytes);
   if (!this->Worker.joinable()) {
     this->Worker = std::thread([this] { this->Run(); });
   }
@@ -60,30 +60,31 @@ void WritingThread::Finish()
   this->WaitUntil([this] { return this->Jobs.empty(); });
 }
 
-void WritingThread::FinishInAnyTime()
+void WritingThread::FinishWithoutLimit()
 {
   std::unique_lock<std::mutex> guard(this->Lock);
   this->Changed.wait(guard, [this] { return this->Jobs.empty(); });
 }
 
-std::string WritingThread::TakeFaults()
+std::string WritingThread::ExtractFaults()
 {
   const std::lock_guard<std::mutex> guard(this->Lock);
   return std::exchange(this->Faults, {});
 }
 
-void WritingThread::Keep(const std::string& fault)
+void WritingThread::AddFault(const std::string& fault)
 {
   this->Faults += (this->Faults.empty() || fault.empty() ? "" : "\n") + fault;
 }
 
-void WritingThread::WaitUntil(const std::function<bool()>& holds)
+void WritingThread::WaitUntil(const std::function<bool()>& condition)
 {
   std::unique_lock<std::mutex> guard(this->Lock);
-  if (!this->Changed.wait_for(guard, std::chrono::duration<double>(this->WaitSeconds), holds)) {
-    throw Error(fmt::format(
-        "The storage is too slow: {} of earlier steps ({} in total) took longer than {} s.",
-        CountText(this->Jobs.size(), "write"), ByteText(static_cast<double>(this->Used)), this->WaitSeconds));
+  if (!this->Changed.wait_for(guard, std::chrono::duration<double>(this->WaitSeconds), condition)) {
+    throw Error(
+        fmt::format("The storage is too slow: {} of earlier steps ({} in total) took longer than {} s.",
+            CountText(this->Jobs.size(), "write"), ByteText(static_cast<double>(this->UsedBytes)),
+            this->WaitSeconds));
   }
 }
 
@@ -91,8 +92,8 @@ void WritingThread::Run()
 {
   std::unique_lock<std::mutex> guard(this->Lock);
   for (;;) {
-    this->Changed.wait(guard, [this] { return this->Ends || !this->Jobs.empty(); });
-    if (this->Ends) {
+    this->Changed.wait(guard, [this] { return this->Stopping || !this->Jobs.empty(); });
+    if (this->Stopping) {
       return;
     }
     Job& job = this->Jobs.front();
@@ -100,8 +101,8 @@ void WritingThread::Run()
     const std::string fault = CatchError(job.Work);
     job.Work = {};  // frees the values without the lock
     guard.lock();
-    this->Keep(fault);
-    this->Used -= job.Bytes;
+    this->AddFault(fault);
+    this->UsedBytes -= job.Bytes;
     this->Jobs.pop_front();
     this->Changed.notify_all();
   }
@@ -117,9 +118,9 @@ void ThrowFaults(std::vector<std::string> faults)
 
 namespace {
 
-OutputConfig Checked(OutputConfig config)
+OutputConfig CheckedConfig(OutputConfig config)
 {
-  if (config.How == Mode::Ranks) {
+  if (config.WriteMode == Mode::Ranks) {
     throw Error(
         "The mode \"ranks\" is only for simulations. Set \"mode\" in the output configuration to \"thread\" "
         "or \"direct\".");
@@ -134,51 +135,51 @@ OutputConfig Checked(OutputConfig config)
   return config;
 }
 
-bool IsIn(const std::string& path, const std::string& folder)
+bool IsInFolder(const std::string& path, const std::string& folder)
 {
   std::error_code ignored;
-  const auto whole = [&](const std::string& name) {
+  const auto canonical = [&](const std::string& name) {
     return std::filesystem::weakly_canonical(std::filesystem::absolute(name, ignored), ignored).string() +
            "/";
   };
-  return whole(path).rfind(whole(folder), 0) == 0;
+  return canonical(path).rfind(canonical(folder), 0) == 0;
 }
 
-/// The threads of all objects of this process, and the paths of their channels. The program never destroys
-/// the map, because an object may end during the exit.
-auto& Live = *new std::map<std::shared_ptr<WritingThread>, std::vector<std::string>>;
-std::mutex LiveLock;
+/// The writing threads of this process, and the paths of the channels that each thread writes. The program
+/// never destroys the map, because a ChannelOutput may be destroyed during the exit of the program.
+auto& LiveThreads = *new std::map<std::shared_ptr<WritingThread>, std::vector<std::string>>;
+std::mutex LiveThreadsLock;
 
 }  // namespace
 
 ChannelOutput::ChannelOutput(const OutputConfig& config, Communicator& ranks, bool asynchronous)
     : Config(config),
       Ranks(ranks),
-      Aside(!asynchronous      ? nullptr
-            : ranks.Size() > 1 ? MakeSocketCommunicator(ranks, config.WaitSeconds)
-                               : MakeSelfCommunicator()),
+      ThreadRanks(!asynchronous      ? nullptr
+                  : ranks.Size() > 1 ? MakeSocketCommunicator(ranks, config.WaitSeconds)
+                                     : MakeSelfCommunicator()),
       Writer(std::make_shared<WritingThread>(config.Memory, config.WaitSeconds, asynchronous))
 {
   std::vector<std::string> paths;
   for (const Channel& channel : this->Config.Channels) {
     this->Sinks.push_back(
-        {MakeTarget(this->Writers(), channel), ThreadsFor(this->Config, channel, ranks.Size())});
+        {MakeTarget(this->WritingRanks(), channel), ThreadsFor(this->Config, channel, ranks.Size())});
     paths.push_back(channel.Path);
   }
-  const std::lock_guard<std::mutex> guard(LiveLock);
-  Live[this->Writer] = std::move(paths);
+  const std::lock_guard<std::mutex> guard(LiveThreadsLock);
+  LiveThreads[this->Writer] = std::move(paths);
 }
 
 ChannelOutput::ChannelOutput(const OutputConfig& config, Communicator& ranks)
-    : ChannelOutput(Checked(config), ranks, config.How == Mode::Thread)
+    : ChannelOutput(CheckedConfig(config), ranks, config.WriteMode == Mode::Thread)
 {
 }
 
 ChannelOutput::~ChannelOutput()
 {
   {
-    const std::lock_guard<std::mutex> guard(LiveLock);
-    Live.erase(this->Writer);
+    const std::lock_guard<std::mutex> guard(LiveThreadsLock);
+    LiveThreads.erase(this->Writer);
   }
   this->Writer->Stop();
 }
@@ -187,34 +188,34 @@ std::vector<std::size_t> ChannelOutput::ChannelsFor(std::int64_t step) const
 {
   std::vector<std::size_t> channels;
   for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
-    if (this->Config.Channels[i].Wants(step)) {
+    if (this->Config.Channels[i].WritesStep(step)) {
       channels.push_back(i);
     }
   }
   return channels;
 }
 
-void ChannelOutput::Await(const std::string& path)
+void ChannelOutput::WaitForWrites(const std::string& path)
 {
-  // This is a copy, so that other threads can use the list while this thread waits.
+  // A copy lets other threads use the map while this thread waits.
   const auto live = [] {
-    const std::lock_guard<std::mutex> guard(LiveLock);
-    return Live;
+    const std::lock_guard<std::mutex> guard(LiveThreadsLock);
+    return LiveThreads;
   }();
   for (const auto& [thread, paths] : live) {
-    if (std::any_of(
-            paths.begin(), paths.end(), [&](const std::string& folder) { return IsIn(path, folder); })) {
+    if (std::any_of(paths.begin(), paths.end(),
+            [&](const std::string& folder) { return IsInFolder(path, folder); })) {
       CatchError([&writing = *thread] { writing.Finish(); });  // the writer reports a slow storage
     }
   }
 }
 
 void ChannelOutput::Write(std::size_t channel, container::StepToWrite step, std::uint64_t bytes,
-    const std::function<container::HeldValues(ValueForm form)>& take)
+    const std::function<container::HeldValues(ValueForm form)>& getValues)
 {
   WritingThread& thread = *this->Writer;
   const bool packs = std::any_of(step.Compression.begin(), step.Compression.end(),
-      [](FilterKind kind) { return kind != FilterKind::None; });
+      [](FilterType kind) { return kind != FilterType::None; });
   const bool copies = thread.IsAsynchronous() && bytes <= this->Config.Memory;
   const bool inBatches =
       !thread.IsAsynchronous() && this->Config.Channels[channel].Format == TargetFormat::Container;
@@ -224,27 +225,29 @@ void ChannelOutput::Write(std::size_t channel, container::StepToWrite step, std:
   parts[0].Channel = channel;
   const std::string fault = CatchError([&] {
     RunOnAllRanks(this->Ranks, [&] {
-      thread.MakeRoom(bytes);
-      parts[0].Writes = this->TargetOf(channel).Prepare(std::move(step), {});
-      parts[0].Values = take(copies ? ValueForm::Copies : inBatches ? ValueForm::Batches : ValueForm::Whole);
+      thread.WaitForMemory(bytes);
+      parts[0].Write = this->TargetOf(channel).Prepare(std::move(step), {});
+      parts[0].Values = getValues(copies      ? ValueForm::Copies
+                                  : inBatches ? ValueForm::Batches
+                                              : ValueForm::Whole);
     });
   });
   if (!fault.empty()) {
-    this->Lose(number, {channel});
+    this->MarkLost(number, {channel});
     throw Error(fault);
   }
   this->WriteParts(number, std::move(parts), bytes);
   if (!copies || packs) {  // HDF5 compresses, and ParaView may use the same copy of the library
-    thread.FinishInAnyTime();
+    thread.FinishWithoutLimit();
   }
-  this->ReportFaults();
+  this->ThrowNewFaults();
 }
 
-/// Throws the faults of writing on all ranks together. All ranks have the same faults, but some ranks may
-/// learn of them earlier than others.
-void ChannelOutput::ReportFaults()
+/// Throws the new faults of the writing threads on all ranks together. All ranks get the same faults, but
+/// some ranks may get a fault earlier than other ranks. Collective: every rank of the communicator calls it.
+void ChannelOutput::ThrowNewFaults()
 {
-  const std::string faults = this->Ranks.AllGather(this->Writer->TakeFaults())[0];
+  const std::string faults = this->Ranks.AllGather(this->Writer->ExtractFaults())[0];
   if (!faults.empty()) {
     throw Error(faults);
   }
@@ -253,13 +256,13 @@ void ChannelOutput::ReportFaults()
 void ChannelOutput::Finish()
 {
   RunOnAllRanks(this->Ranks, [this] { this->Writer->Finish(); });
-  this->ReportFaults();
+  this->ThrowNewFaults();
 }
 
-std::string ChannelOutput::FinishHere()
+std::string ChannelOutput::FinishLocally()
 {
   const std::string fault = CatchError([this] { this->Writer->Finish(); });
-  return CatchError([&] { ThrowFaults({fault, this->Writer->TakeFaults()}); });
+  return CatchError([&] { ThrowFaults({fault, this->Writer->ExtractFaults()}); });
 }
 
 void ChannelOutput::WriteParts(std::int64_t step, std::vector<StepPart> parts, std::uint64_t bytes)
@@ -287,20 +290,20 @@ void ChannelOutput::WritePart(std::int64_t step, StepPart& part)
       throw Error(part.Fault);
     }
   };
-  const std::string unprepared =
-      CatchError([&] { sink.To->TakesParts() ? check() : RunOnAllRanks(this->Writers(), check); });
+  const std::string unprepared = CatchError(
+      [&] { sink.Destination->CopiesParts() ? check() : RunOnAllRanks(this->WritingRanks(), check); });
   if (!unprepared.empty()) {
-    sink.To->Lose(step);
+    sink.Destination->MarkLost(step);
     throw Error(unprepared);
   }
-  part.Writes(std::move(part.Values), sink.Threads);
+  part.Write(std::move(part.Values), sink.Threads);
 }
 
-void ChannelOutput::Lose(std::int64_t step, const std::vector<std::size_t>& channels)
+void ChannelOutput::MarkLost(std::int64_t step, const std::vector<std::size_t>& channels)
 {
   this->Writer->Add(0, [this, step, channels] {
     for (const std::size_t channel : channels) {
-      this->Sinks[channel].To->Lose(step);
+      this->Sinks[channel].Destination->MarkLost(step);
     }
   });
 }
@@ -310,7 +313,8 @@ void ChannelOutput::Flush()
   this->Writer->Add(0, [this] {
     std::vector<std::string> faults;
     for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
-      const std::string fault = CatchError([&] { this->Sinks[i].To->Flush(this->Sinks[i].Threads); });
+      const std::string fault =
+          CatchError([&] { this->Sinks[i].Destination->Flush(this->Sinks[i].Threads); });
       faults.push_back(
           fault.empty() ? fault : fmt::format("Channel '{}': {}", this->Config.Channels[i].Name, fault));
     }

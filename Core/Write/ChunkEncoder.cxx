@@ -10,9 +10,9 @@
 namespace patchio::container {
 namespace {
 
-/// Stores the first bytes of all elements, then all second bytes, and so on.
+/// Stores the first bytes of all elements in `to`, then the second bytes of all elements, and so on.
 template <std::size_t ElementBytes>
-void Shuffle(const std::byte* values, std::size_t count, std::byte* to)
+void ShuffleBytes(const std::byte* values, std::size_t count, std::byte* to)
 {
   for (std::size_t b = 0; b < ElementBytes; ++b) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -23,12 +23,12 @@ void Shuffle(const std::byte* values, std::size_t count, std::byte* to)
 
 }  // namespace
 
-void ChunkEncoder::Close::operator()(libdeflate_compressor* compressor) const
+void ChunkEncoder::Deleter::operator()(libdeflate_compressor* compressor) const
 {
   libdeflate_free_compressor(compressor);
 }
 
-void ChunkEncoder::Close::operator()(ZSTD_CCtx_s* compressor) const
+void ChunkEncoder::Deleter::operator()(ZSTD_CCtx_s* compressor) const
 {
   ZSTD_freeCCtx(compressor);
 }
@@ -40,44 +40,45 @@ ChunkEncoder::ChunkEncoder() : Deflate(libdeflate_alloc_compressor(DeflateLevel)
   }
   ZSTD_CCtx_setParameter(this->Zstd.get(), ZSTD_c_compressionLevel, ZstdLevel);
   ZSTD_CCtx_setParameter(
-      this->Zstd.get(), ZSTD_c_checksumFlag, 1);  // adds a checksum, as Deflate's streams have
+      this->Zstd.get(), ZSTD_c_checksumFlag, 1);  // adds a checksum, which Deflate's streams contain anyway
 }
 
 ChunkEncoder::~ChunkEncoder() = default;
 
 EncodedChunk ChunkEncoder::Encode(
-    FilterKind filter, std::size_t elementBytes, const std::byte* values, std::size_t bytes)
+    FilterType filter, std::size_t elementBytes, const std::byte* values, std::size_t bytes)
 {
   assert(bytes % elementBytes == 0);
   this->Shuffled.resize(bytes);
   const std::size_t count = bytes / elementBytes;
   if (elementBytes == 2) {
-    Shuffle<2>(values, count, this->Shuffled.data());
+    ShuffleBytes<2>(values, count, this->Shuffled.data());
   } else if (elementBytes == 4) {
-    Shuffle<4>(values, count, this->Shuffled.data());
+    ShuffleBytes<4>(values, count, this->Shuffled.data());
   } else if (elementBytes == 8) {
-    Shuffle<8>(values, count, this->Shuffled.data());
+    ShuffleBytes<8>(values, count, this->Shuffled.data());
   } else {
     std::copy_n(values, bytes, this->Shuffled.data());
   }
   this->Compressed.resize(
       std::max(libdeflate_zlib_compress_bound(this->Deflate.get(), bytes), ZSTD_compressBound(bytes)));
-  const std::size_t room = this->Compress(filter, this->Compressed.data(), this->Compressed.size());
-  if (room == 0 || room >= bytes) {
+  const std::size_t size = this->Compress(filter, this->Compressed.data(), this->Compressed.size());
+  if (size == 0 || size >= bytes) {
     constexpr std::uint32_t both = 3;
     return {{values, values + bytes}, both};
   }
-  return {{this->Compressed.begin(), this->Compressed.begin() + static_cast<std::ptrdiff_t>(room)}, 0};
+  return {{this->Compressed.begin(), this->Compressed.begin() + static_cast<std::ptrdiff_t>(size)}, 0};
 }
 
-/// Compresses the shuffled bytes. Returns the number of bytes, or 0 if they do not fit into `room`.
-std::size_t ChunkEncoder::Compress(FilterKind filter, std::byte* to, std::size_t room)
+/// Compresses the shuffled bytes. Returns the number of compressed bytes, or 0 if the compressed bytes do not
+/// fit into `capacity` bytes.
+std::size_t ChunkEncoder::Compress(FilterType filter, std::byte* to, std::size_t capacity)
 {
   const std::vector<std::byte>& from = this->Shuffled;
-  if (filter == FilterKind::Deflate) {
-    return libdeflate_zlib_compress(this->Deflate.get(), from.data(), from.size(), to, room);
+  if (filter == FilterType::Deflate) {
+    return libdeflate_zlib_compress(this->Deflate.get(), from.data(), from.size(), to, capacity);
   }
-  const std::size_t bytes = ZSTD_compress2(this->Zstd.get(), to, room, from.data(), from.size());
+  const std::size_t bytes = ZSTD_compress2(this->Zstd.get(), to, capacity, from.data(), from.size());
   return ZSTD_isError(bytes) ? 0 : bytes;
 }
 

@@ -1,4 +1,4 @@
-// The encoding of chunks with filters: the inverse of Io/Filters.h.
+// Encodes chunks with filters. The functions of Io/Filters.h decode the chunks.
 #pragma once
 
 #include "Catalog/Location.h"
@@ -13,19 +13,19 @@ struct ZSTD_CCtx_s;
 
 namespace patchio::container {
 
-/// A chunk in the form in which it is stored.
+/// A chunk in the form that the file stores.
 struct EncodedChunk
 {
   std::vector<std::byte> Bytes;
-  std::uint32_t SkippedFilters = 0;  ///< see Chunk
+  std::uint32_t SkippedFilters = 0;  ///< filters that were not applied; see Chunk::SkippedFilters
 };
 
 /// Shuffles and compresses chunks, one after another. Not thread-safe: each thread needs its own encoder.
 class ChunkEncoder
 {
 public:
-  /// Compression levels. HDF5 files store them, but readers do not need them. Higher levels take much longer
-  /// and gain little after shuffling.
+  /// Compression levels. HDF5 files store the levels, but readers do not need the levels. Higher levels take
+  /// much longer and gain little after shuffling.
   static constexpr int DeflateLevel = 4, ZstdLevel = 3;
 
   ChunkEncoder();
@@ -33,21 +33,22 @@ public:
   ChunkEncoder(const ChunkEncoder&) = delete;
   ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
-  /// Encodes a chunk. `filter`: Deflate or Zstd. If compression would not make the chunk smaller, the chunk
-  /// stays unchanged, with both filters skipped. Throws std::bad_alloc.
+  /// Shuffles and compresses a chunk. `filter`: Deflate or Zstd. `elementBytes`: size of one value. `bytes`:
+  /// size of the chunk. If compression does not make the chunk smaller, the result has the unchanged values,
+  /// and both filters are skipped. Throws std::bad_alloc.
   EncodedChunk Encode(
-      FilterKind filter, std::size_t elementBytes, const std::byte* values, std::size_t bytes);
+      FilterType filter, std::size_t elementBytes, const std::byte* values, std::size_t bytes);
 
 private:
-  std::size_t Compress(FilterKind filter, std::byte* to, std::size_t room);
-  struct Close
+  std::size_t Compress(FilterType filter, std::byte* to, std::size_t capacity);
+  struct Deleter
   {
     void operator()(libdeflate_compressor* compressor) const;
     void operator()(ZSTD_CCtx_s* compressor) const;
   };
 
-  std::unique_ptr<libdeflate_compressor, Close> Deflate;
-  std::unique_ptr<ZSTD_CCtx_s, Close> Zstd;
+  std::unique_ptr<libdeflate_compressor, Deleter> Deflate;
+  std::unique_ptr<ZSTD_CCtx_s, Deleter> Zstd;
   std::vector<std::byte> Shuffled, Compressed;
 };
 

@@ -28,15 +28,15 @@ constexpr const char* LockName = "writer";
 /// Beginning of the text in the lock file.
 constexpr std::string_view LockText = "process ";
 
-/// Returns whether the name of a file is that of a container's file.
-bool IsOurs(const fs::path& file)
+/// Returns whether the file has the name of a file of containers.
+bool IsContainerFile(const fs::path& file)
 {
   const std::string name = file.filename().string();
   if (name.rfind("step.", 0) != 0) {
     return name == "index" || name == LockName ||
            (name.rfind("index.", 0) == 0 && file.extension() == ".tmp");
   }
-  fs::path number = file.stem();  // also remove the file's number, if a step has several files
+  fs::path number = file.stem();  // still ends with the number of the file, if the step has several files
   if (file.extension() == ".hdf" && number.extension() == ".new") {
     number = number.stem();
   }
@@ -44,19 +44,19 @@ bool IsOurs(const fs::path& file)
          number.string().find_first_not_of("-.0123456789", std::strlen("step")) == std::string::npos;
 }
 
-/// Returns whether the file comes from a writer that was killed before it had a log. All other files in a
-/// folder without a log, such as the steps of `patchio export`, belong to other programs.
+/// Returns whether the file comes from a writer that was killed before the writer made a log. All other files
+/// in a folder without a log, such as the steps of `patchio export`, belong to other programs.
 bool IsFromKilledWriter(const fs::path& file)
 {
   const std::string log = RecordLog::Framed(EncodeLogHead(), 0);
   std::string text(log.size() + 1, '\0');
   const std::string fault = CatchError([&] {
     const PlainFile found(file.string());
-    text.resize(found.ReadSome(0, text.data(), text.size()));
+    text.resize(found.ReadUpTo(0, text.data(), text.size()));
   });
   if (!fault.empty()) {
     std::error_code ignored;
-    return !fs::exists(file, ignored);  // another writer has renamed it meanwhile
+    return !fs::exists(file, ignored);  // another writer has renamed the file meanwhile
   }
   if (file.filename() == LockName) {
     return text.empty() || text.rfind(LockText, 0) == 0;
@@ -76,7 +76,7 @@ std::vector<fs::path> UnrecordedFiles(const std::string& folder, const FilesOfSt
   std::vector<fs::path> found;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (IsOurs(entry.path()) && known.count(entry.path().filename().string()) == 0) {
+    if (IsContainerFile(entry.path()) && known.count(entry.path().filename().string()) == 0) {
       found.push_back(entry.path());
     }
   }
@@ -95,7 +95,7 @@ std::set<std::int64_t> UnrecordedSteps(const std::string& folder, const FilesOfS
   return numbers;
 }
 
-/// Throws Error if the folder contains a file that no container writer has made.
+/// Throws Error if the folder contains a file that no ContainerWriter has made.
 void CheckFiles(const std::string& folder)
 {
   std::error_code fault, ignored;
@@ -115,7 +115,7 @@ void CheckFiles(const std::string& folder)
         "Choose another name");
   }
   for (const fs::path& file : files) {
-    if (!IsOurs(file) || (!hasLog && !IsFromKilledWriter(file))) {
+    if (!IsContainerFile(file) || (!hasLog && !IsFromKilledWriter(file))) {
       throw FileError(folder, "a PatchIO container, or an unused name",
           "a folder with " + file.filename().string() +
               (hasLog ? ", which no container has" : ", but without the log of a container"),
@@ -152,22 +152,23 @@ void MakeFolder(const std::string& folder)
 
 }  // namespace
 
-/// The right to write to the container, as a file lock that ends with the process.
+/// The exclusive right to write to the container: a file lock, which the system releases when the process
+/// ends.
 class ContainerWriter::Lock
 {
 public:
   explicit Lock(const std::string& folder) : Path(folder + "/" + LockName)
   {
-    // The previous writer removes the lock file. A lock on a removed file does not exclude other writers, so
-    // this writer tries again.
+    // The previous writer may remove the lock file meanwhile. A lock on a removed file does not exclude other
+    // writers, so this writer tries again.
     do {
       this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Share);
-      this->Take(folder);
+      this->Acquire(folder);
     } while (!this->File->IsInPlace());
-    const std::string who =
+    const std::string owner =
         fmt::format("{}{} on {}, which is writing to it", LockText, ::getpid(), MachineName());
-    this->File->Write(0, who.data(), who.size());
-    this->File->SetSize(who.size());
+    this->File->Write(0, owner.data(), owner.size());
+    this->File->SetSize(owner.size());
   }
   ~Lock()
   {
@@ -178,15 +179,15 @@ public:
   Lock& operator=(const Lock&) = delete;
 
 private:
-  void Take(const std::string& folder) const
+  void Acquire(const std::string& folder) const
   {
     struct flock range = {};
     range.l_type = F_WRLCK;
     range.l_whence = SEEK_SET;
-    // A file system without locks does not prevent writing.
+    // If the file system has no locks, the writer writes without a lock.
     if (::fcntl(this->File->Descriptor(), F_OFD_SETLK, &range) != 0 && (errno == EACCES || errno == EAGAIN)) {
       std::string other(256, '\0');
-      other.resize(this->File->ReadSome(0, other.data(), other.size()));
+      other.resize(this->File->ReadUpTo(0, other.data(), other.size()));
       throw FileError(folder, "a container without another writer",
           other.empty() ? "another program, which is writing to it" : PlainText(other),
           "Wait until the other program ends, or choose another name");
@@ -210,7 +211,7 @@ ContainerWriter::ContainerWriter(
   RunOnAllRanks(ranks, [&] {
     if (ranks.Rank() == 0) {
       MakeFolder(folder);
-      this->Locked = std::make_unique<Lock>(folder);
+      this->WriterLock = std::make_unique<Lock>(folder);
       for (const auto& [number, step] : this->Open()) {
         steps.push_back({number, step});
       }
@@ -226,15 +227,15 @@ ContainerWriter::~ContainerWriter()
 {
   if (this->Log && this->Files.empty() && !this->HasLostSteps) {
     std::error_code ignored;
-    this->RemoveOthers({".part", ".tmp", ".hdf"});
+    this->RemoveUnrecorded({".part", ".tmp", ".hdf"});
     fs::remove(LogPathOf(this->Folder), ignored);
-    this->Locked.reset();
+    this->WriterLock.reset();
     fs::remove(this->Folder, ignored);  // fails if the folder is not empty
   }
 }
 
-/// Stores the names of the recorded files and returns the recorded steps. Call it on rank 0.
-std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::TakeLog(const ContainerLog& log)
+/// Stores the names of the files in the log, and returns the steps of the log. Call this method on rank 0.
+std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::LoadLog(const ContainerLog& log)
 {
   std::map<std::int64_t, KnownStep> steps;
   for (const LoggedStep& step : log.Steps) {
@@ -249,8 +250,8 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::TakeLog(cons
 }
 
 /// Throws Error if the log has lost records. A killed writer leaves files without a record for one step only,
-/// or for the steps that the writer was replacing. Other files without a record belong to lost records.
-void ContainerWriter::CheckNothingIsLost(
+/// or for the steps that the writer was replacing. Other files without a record show that records are lost.
+void ContainerWriter::CheckLogIsComplete(
     const ContainerLog& log, const std::map<std::int64_t, KnownStep>& steps)
 {
   const bool replacing = std::any_of(
@@ -260,12 +261,12 @@ void ContainerWriter::CheckNothingIsLost(
     throw FileError(LogPathOf(this->Folder), "complete records",
         fmt::format("{} of damaged records", ByteText(static_cast<double>(log.LostBytes + log.BytesAfter))),
         "The steps of the damaged records may be intact: run 'patchio verify'. Write to another container, "
-        "or overwrite this one");
+        "or overwrite this container");
   }
 }
 
-/// Opens or makes the log, removes the files that a killed writer left, and returns the recorded steps. Call
-/// it on rank 0.
+/// Opens or makes the log, removes the files that a killed writer has left, and returns the steps of the log.
+/// Call this method on rank 0.
 std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
 {
   const std::string path = LogPathOf(this->Folder);
@@ -274,16 +275,16 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
   const bool isNew = !fs::exists(path, ignored) || fs::file_size(path, ignored) == 0;
   if (this->Options.Overwrite && !isNew) {
     // The new log also replaces a damaged log, or a log of another version.
-    CatchError([&] { steps = this->TakeLog(*ReadLog(this->Folder)); });
-    this->RemoveOthers({".part", ".tmp"});
+    CatchError([&] { steps = this->LoadLog(*ReadLog(this->Folder)); });
+    this->RemoveUnrecorded({".part", ".tmp"});
     return steps;
   }
   if (!isNew) {
     const auto log = ReadLog(this->Folder);
-    steps = this->TakeLog(*log);
-    this->CheckNothingIsLost(*log, steps);
+    steps = this->LoadLog(*log);
+    this->CheckLogIsComplete(*log, steps);
   }
-  this->RemoveOthers({".part", ".tmp", ".hdf"});
+  this->RemoveUnrecorded({".part", ".tmp", ".hdf"});
   if (isNew) {
     this->BeginLog({});
   } else {
@@ -295,8 +296,8 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
   return steps;
 }
 
-/// Makes a log whose first step is `firstRecord`, or without steps if `firstRecord` is empty. The new log
-/// replaces an existing log atomically: readers find either the old steps or the new one.
+/// Makes a log with the record `firstRecord`, or without records if `firstRecord` is empty. The new log
+/// replaces an existing log atomically: readers find either the old log or the new log.
 void ContainerWriter::BeginLog(const std::string& firstRecord)
 {
   const std::string path = LogPathOf(this->Folder);
@@ -309,8 +310,9 @@ void ContainerWriter::BeginLog(const std::string& firstRecord)
   this->LogEnd = text.size();
 }
 
-/// Removes files with these endings that no step of the log refers to.
-void ContainerWriter::RemoveOthers(const std::vector<std::string>& endings) const
+/// Removes the files with one of the extensions `endings` that no step of the log refers to. Call this method
+/// on rank 0.
+void ContainerWriter::RemoveUnrecorded(const std::vector<std::string>& endings) const
 {
   std::error_code ignored;
   for (const fs::path& file : UnrecordedFiles(this->Folder, this->Files)) {
@@ -342,13 +344,16 @@ void ContainerWriter::Begin(StepWriter& step)
   }
   RunOnAllRanks(this->Ranks, [this] {
     if (this->Log && !this->Log->IsInPlace()) {
-      throw FileError(this->Folder, "the container that this run writes", "another one, or none",
-          "Do not move or replace a container before the run that writes it has ended");
+      throw FileError(this->Folder, "the container that this run writes",
+          "another container, or no container",
+          "Do not move or replace a container while a run writes to the container");
     }
     if (this->Log && this->Log->Size() < this->LogEnd) {
-      throw FileError(this->Log->Path(), fmt::format("{} bytes, as this run has written", this->LogEnd),
-          fmt::format("{}", this->Log->Size()),
-          "Do not change a container before the run that writes it has ended");
+      throw FileError(this->Log->Path(),
+          fmt::format("{} bytes, the size that this run has written", this->LogEnd),
+          fmt::format("{} bytes", this->Log->Size()),
+          "Another program has changed the log. Do not change a container while a run writes to the "
+          "container");
     }
   });
   const auto before = this->Steps.find(number);
@@ -360,8 +365,9 @@ void ContainerWriter::Commit(StepWriter& step)
 {
   const std::string record = step.Finish();
   const std::int64_t number = step.Data().Step;
-  const bool begins = this->Options.Overwrite && std::all_of(this->Steps.begin(), this->Steps.end(),
-                                                     [](const auto& known) { return known.second.Replaced; });
+  const bool begins =
+      this->Options.Overwrite && std::all_of(this->Steps.begin(), this->Steps.end(),
+                                     [](const auto& known) { return known.second.ReplaceAtCommit; });
   const bool replaces = begins || this->Steps.count(number) > 0;
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
@@ -375,8 +381,8 @@ void ContainerWriter::Commit(StepWriter& step)
       }
       this->Files[number] = step.Description().Files;
       if (replaces) {
-        this->RemoveOthers({".hdf"});
-        this->GiveUsualNames(step);
+        this->RemoveUnrecorded({".hdf"});
+        this->RenameToUsual(step);
       }
     }
   });
@@ -394,13 +400,14 @@ void ContainerWriter::Append(const std::string& record)
   this->LogEnd += framed.size();
 }
 
-/// Gives the usual names to files that were written while these names were in use, and appends a second
-/// record with the new names. Both names exist until then, so that the last record is right at any time. On a
-/// file system without hard links, the names do not change.
-void ContainerWriter::GiveUsualNames(StepWriter& step)
+/// Renames the files of a step from FileNames::New to FileNames::Usual if the usual names were in use during
+/// the write, and appends a second record with the usual names. The files have both names until the second
+/// record is complete, so that the last record is right at any time. On a file system without hard links, the
+/// names do not change.
+void ContainerWriter::RenameToUsual(StepWriter& step)
 {
   const std::vector<std::string> before = step.Description().Files;
-  step.NameFiles(FileNames::Usual);
+  step.SetFileNames(FileNames::Usual);
   const std::vector<std::string>& after = step.Description().Files;
   if (after == before) {
     return;
@@ -413,9 +420,9 @@ void ContainerWriter::GiveUsualNames(StepWriter& step)
   if (!fault && CatchError([&] { this->Append(Encode(step.Description())); }).empty()) {
     this->Files[step.Data().Step] = after;
   } else {
-    step.NameFiles(FileNames::New);
+    step.SetFileNames(FileNames::New);
   }
-  this->RemoveOthers({".hdf"});
+  this->RemoveUnrecorded({".hdf"});
 }
 
 }  // namespace patchio::container

@@ -1,4 +1,4 @@
-// The writer of a container: its folder, its log, and the lock that excludes other writers.
+// Writes containers: the folder, the log, and the lock that excludes other writers.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -14,42 +14,44 @@ namespace patchio::container {
 
 struct ContainerLog;
 
-/// The handling of an existing container, and the number of its files.
+/// The options of a ContainerWriter.
 struct ContainerOptions
 {
-  /// True: replace an existing container, whose steps stay until the first new step is written. False: add
-  /// steps to the existing container.
+  /// True: new steps replace an existing container; the existing steps stay until the first new step is
+  /// committed. False: new steps are added to an existing container.
   bool Overwrite = false;
-  int RanksPerFile = 0;  ///< see StepWriter
+  int RanksPerFile = 0;  ///< see StepWriter::StepWriter()
 };
 
-/// Writes steps to a container, and locks the container until destruction. Readers need not wait: they see a
-/// step as soon as Commit() has returned. All methods except Has(), TimeOf() and Replace() are collective
-/// (every rank of the communicator calls them) and throw Error, the same on all ranks.
+/// Writes steps to a container, and locks the container until destruction. Readers see a step as soon as
+/// Commit() has returned. Collective: every rank of the communicator calls each method except Has(), TimeOf()
+/// and MarkForReplacement(). The collective methods throw Error, the same on all ranks.
 class ContainerWriter
 {
 public:
-  /// Makes the container, or opens an existing one to add steps. `folder`: NAME.pio.
+  /// Makes the container, or opens an existing container. `folder`: path of the container, NAME.pio.
   ContainerWriter(Communicator& ranks, const std::string& folder, const ContainerOptions& options = {});
   ~ContainerWriter();
   ContainerWriter(const ContainerWriter&) = delete;
   ContainerWriter& operator=(const ContainerWriter&) = delete;
 
-  /// Returns whether the step is in the container and is not marked by Replace(). Not collective.
+  /// Returns whether the step is in the container and is not marked by MarkForReplacement(). Not collective.
   bool Has(std::int64_t step) const
   {
     const auto found = this->Steps.find(step);
-    return found != this->Steps.end() && !found->second.Replaced;
+    return found != this->Steps.end() && !found->second.ReplaceAtCommit;
   }
   /// Returns the time of a step that is in the container. Not collective.
   double TimeOf(std::int64_t step) const { return this->Steps.at(step).Time; }
-  /// Lets Begin() accept the step again. The existing step stays until Commit(). Not collective, but all
-  /// ranks must call it.
-  void Replace(std::int64_t step) { this->Steps.at(step).Replaced = true; }
+  /// Marks a step of the container, so that Begin() accepts a step with the same number. The existing step
+  /// stays until Commit(). Not collective, but all ranks must call it.
+  void MarkForReplacement(std::int64_t step) { this->Steps.at(step).ReplaceAtCommit = true; }
 
-  /// Begins a step that is not in the container. Only one step at a time may be in progress.
+  /// Begins a step that is not in the container, and returns the writer of the step. Only one step at a time
+  /// may be in progress.
   std::unique_ptr<StepWriter> Begin(StepToWrite step);
-  /// Begins a step that was laid out before, with the same ranks for each file.
+  /// Begins the step of `step`, a StepWriter that was constructed before, with this container's folder and
+  /// ContainerOptions::RanksPerFile.
   void Begin(StepWriter& step);
   /// Adds the written step to the container.
   void Commit(StepWriter& step);
@@ -60,27 +62,27 @@ private:
   {
     double Time = 0;
     FileNames Names = FileNames::Usual;
-    bool Replaced = false;  ///< the step will be replaced as soon as the new one is committed
+    bool ReplaceAtCommit = false;  ///< Commit() of a new step replaces this step
   };
 
   std::map<std::int64_t, KnownStep> Open();
-  std::map<std::int64_t, KnownStep> TakeLog(const ContainerLog& log);
-  void CheckNothingIsLost(const ContainerLog& log, const std::map<std::int64_t, KnownStep>& steps);
+  std::map<std::int64_t, KnownStep> LoadLog(const ContainerLog& log);
+  void CheckLogIsComplete(const ContainerLog& log, const std::map<std::int64_t, KnownStep>& steps);
   void BeginLog(const std::string& firstRecord);
   void Append(const std::string& record);
-  void RemoveOthers(const std::vector<std::string>& endings) const;
-  void GiveUsualNames(StepWriter& step);
+  void RemoveUnrecorded(const std::vector<std::string>& endings) const;
+  void RenameToUsual(StepWriter& step);
 
   Communicator& Ranks;
   const std::string Folder;
   const ContainerOptions Options;
-  std::map<std::int64_t, KnownStep> Steps;  ///< the steps in the container
-  // On rank 0:
-  std::unique_ptr<Lock> Locked;
-  std::unique_ptr<PlainFile> Log;  ///< null until a replaced container has a log of its own
+  std::map<std::int64_t, KnownStep> Steps;  ///< the steps of the container, by number
+  // The members below are used on rank 0 only.
+  std::unique_ptr<Lock> WriterLock;
+  std::unique_ptr<PlainFile> Log;  ///< null until the first Commit() if the container replaces another
   std::uint64_t LogEnd = 0;
-  bool HasLostSteps = false;  ///< true: several steps have files but no record; keep these files
-  std::map<std::int64_t, std::vector<std::string>> Files;  ///< files of the steps in the log
+  bool HasLostSteps = false;  ///< true: several steps have files but no record; the files stay
+  std::map<std::int64_t, std::vector<std::string>> Files;  ///< names of the files of each step in the log
 };
 
 }  // namespace patchio::container

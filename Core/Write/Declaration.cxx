@@ -19,36 +19,38 @@ namespace {
 
 constexpr int LargestRatio = 1 << 10, LargestIndex = 1 << 30, MostComponents = 1 << 20;
 
-/// Returns "Rank 3 declared its patch 0, on level 1,". `all`: patches of all ranks, by rank. `owners`: the
-/// rank of each patch. `i`: index of the patch.
-std::string TextOfPatch(const std::vector<DeclaredPatch>& all, const std::vector<int>& owners, int i)
+/// Returns the beginning of a message, such as "Rank 3 declared its patch 0, on level 1,". `patches`: patches
+/// of all ranks, by rank. `owners`: rank of each patch. `index`: index of the patch in `patches`.
+std::string TextOfPatch(const std::vector<DeclaredPatch>& patches, const std::vector<int>& owners, int index)
 {
-  const auto first = std::lower_bound(owners.begin(), owners.end(), owners[i]) - owners.begin();
-  return fmt::format("Rank {} declared its patch {}, on level {},", owners[i], i - first, all[i].Level);
+  const auto first = std::lower_bound(owners.begin(), owners.end(), owners[index]) - owners.begin();
+  return fmt::format(
+      "Rank {} declared its patch {}, on level {},", owners[index], index - first, patches[index].Level);
 }
 
-/// Throws Error for a box without cells, with too many cells, or with an extent along an axis that the grid
-/// lacks.
-void CheckBox(const std::vector<DeclaredPatch>& all, const std::vector<int>& owners, int i, int dimension)
+/// Throws Error if the box of patch `index` has no cells or too many cells, or extends along an axis that the
+/// grid lacks.
+void CheckBox(
+    const std::vector<DeclaredPatch>& patches, const std::vector<int>& owners, int index, int dimension)
 {
-  const DeclaredPatch& patch = all[i];
+  const DeclaredPatch& patch = patches[index];
   for (int axis = 0; axis < 3; ++axis) {
     const std::int32_t lower = patch.Lower[axis], upper = patch.Upper[axis];
     if (axis < dimension ? lower > upper : lower != 0 || upper != 0) {
       throw Error(fmt::format("{} with cells {} to {} along axis {}: expected {}.",
-          TextOfPatch(all, owners, i), lower, upper, axis,
+          TextOfPatch(patches, owners, index), lower, upper, axis,
           axis < dimension ? "a last cell that is not before the first"
                            : "0 to 0, because the grid does not have this axis"));
     }
     if (lower < -LargestIndex || upper > LargestIndex) {
       throw Error(fmt::format("{} with cells {} to {} along axis {}: expected cells between {} and {}.",
-          TextOfPatch(all, owners, i), lower, upper, axis, -LargestIndex, LargestIndex));
+          TextOfPatch(patches, owners, index), lower, upper, axis, -LargestIndex, LargestIndex));
     }
   }
   const Box box{patch.Lower, patch.Upper};
   if (const char* const fault = FaultOfBox(dimension, box)) {
-    throw Error(fmt::format(
-        "{} with {}, {}. Divide it into several patches.", TextOfPatch(all, owners, i), fault, TextOf(box)));
+    throw Error(fmt::format("{} with {}, {}. Divide the patch into several patches.",
+        TextOfPatch(patches, owners, index), fault, TextOf(box)));
   }
 }
 
@@ -84,12 +86,12 @@ void Declaration::SetGrid(
           origin[axis], spacing[axis], axis));
     }
   }
-  this->All.Dimension = dimension;
-  this->All.Origin = origin;
-  this->All.Patches.clear();
-  this->All.Levels.clear();
-  this->Own.clear();
-  this->ByRank.clear();
+  this->Contents.Dimension = dimension;
+  this->Contents.Origin = origin;
+  this->Contents.Patches.clear();
+  this->Contents.Levels.clear();
+  this->OwnPatches.clear();
+  this->PatchesByRank.clear();
   this->Levels.clear();
   Double3 size = spacing;
   for (const Int3& ratio : ratios) {
@@ -114,7 +116,7 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
   const std::vector<int> counts = ranks.AllGather(std::vector<int>{static_cast<int>(patches.size())});
   const std::vector<DeclaredPatch> all = GatherValues(ranks, patches);
   if (all.empty()) {
-    throw Error("No rank has declared a patch. Declare at least one.");
+    throw Error("No rank has declared a patch. Declare at least one patch.");
   }
   std::vector<int> order(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -125,22 +127,22 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
     owners.insert(owners.end(), counts[rank], static_cast<int>(rank));
   }
-  Catalog data = this->All;
+  Catalog data = this->Contents;
   data.Patches.clear();
   data.Levels.clear();
-  std::vector<int> places(all.size());
+  std::vector<int> positions(all.size());
   for (const int i : order) {
     const DeclaredPatch& declared = all[i];
     if (declared.Level < 0 || declared.Level >= static_cast<int>(this->Levels.size())) {
-      throw Error(fmt::format(
-          "{} of a grid with {} levels, counted from 0.", TextOfPatch(all, owners, i), this->Levels.size()));
+      throw Error(fmt::format("{} but the grid has {} levels, which are counted from 0.",
+          TextOfPatch(all, owners, i), this->Levels.size()));
     }
     CheckBox(all, owners, i, data.Dimension);
     while (static_cast<int>(data.Levels.size()) <= declared.Level) {
       data.Levels.push_back(this->Levels[data.Levels.size()]);
       data.Levels.back().FirstPatch = static_cast<int>(data.Patches.size());
     }
-    places[i] = static_cast<int>(data.Patches.size());
+    positions[i] = static_cast<int>(data.Patches.size());
     Patch& patch = data.Patches.emplace_back();
     patch.Cells = {declared.Lower, declared.Upper};
     patch.Level = declared.Level;
@@ -154,16 +156,16 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
   }
   CheckOverlaps(data);
   const auto first = std::find(owners.begin(), owners.end(), ranks.Rank()) - owners.begin();
-  this->Own.assign(
-      places.begin() + first, places.begin() + first + static_cast<std::ptrdiff_t>(patches.size()));
-  this->All = std::move(data);
+  this->OwnPatches.assign(
+      positions.begin() + first, positions.begin() + first + static_cast<std::ptrdiff_t>(patches.size()));
+  this->Contents = std::move(data);
   this->SortByRank(ranks.Size());
 }
 
 std::vector<std::string> Declaration::Names() const
 {
   std::vector<std::string> names;
-  for (const DeclaredVariable& variable : this->Declared) {
+  for (const DeclaredVariable& variable : this->DeclaredVariables) {
     names.push_back(variable.Name);
   }
   return names;
@@ -171,15 +173,15 @@ std::vector<std::string> Declaration::Names() const
 
 const std::vector<int>& Declaration::PatchesOf(int rank) const
 {
-  static const std::vector<int> none;  // result before patches are declared
-  return rank < static_cast<int>(this->ByRank.size()) ? this->ByRank[rank] : none;
+  static const std::vector<int> none;  // for ranks without patches, and before SetPatches()
+  return rank < static_cast<int>(this->PatchesByRank.size()) ? this->PatchesByRank[rank] : none;
 }
 
 void Declaration::SortByRank(int ranks)
 {
-  this->ByRank.assign(ranks, {});
-  for (std::size_t p = 0; p < this->All.Patches.size(); ++p) {
-    this->ByRank[this->All.Patches[p].Writer].push_back(static_cast<int>(p));
+  this->PatchesByRank.assign(ranks, {});
+  for (std::size_t p = 0; p < this->Contents.Patches.size(); ++p) {
+    this->PatchesByRank[this->Contents.Patches[p].Writer].push_back(static_cast<int>(p));
   }
 }
 
@@ -187,11 +189,11 @@ void Declaration::AddVariable(const DeclaredVariable& variable)
 {
   if (variable.Name.empty()) {
     throw Error(fmt::format(
-        "Variable {} has an empty name. Give each variable a unique name.", this->Declared.size()));
+        "Variable {} has an empty name. Give each variable a unique name.", this->DeclaredVariables.size()));
   }
-  if (this->All.FindVariable(variable.Name) >= 0) {
+  if (this->Contents.FindVariable(variable.Name) >= 0) {
     throw Error(fmt::format(
-        "The variable name '{}' is used twice. Give each variable a unique name.", PlainText(variable.Name)));
+        "Two variables have the name '{}'. Give each variable a unique name.", PlainText(variable.Name)));
   }
   const int least = *std::min_element(variable.Ghosts.begin(), variable.Ghosts.end());
   const std::string name = PlainText(variable.Name);
@@ -204,27 +206,27 @@ void Declaration::AddVariable(const DeclaredVariable& variable)
     throw Error(fmt::format(
         "Variable '{}' has {} ghost layers: expected 0 to {}.", name, least < 0 ? least : most, MostGhosts));
   }
-  Variable& entry = this->All.Variables.emplace_back();
+  Variable& entry = this->Contents.Variables.emplace_back();
   entry.Name = variable.Name;
   entry.LongName = variable.LongName;
   entry.Components = variable.Components;
   entry.Center = variable.Center;
-  this->Declared.push_back(variable);
+  this->DeclaredVariables.push_back(variable);
 }
 
 std::vector<std::string> Declaration::Lines() const
 {
   const auto three = [](const auto& values) { return fmt::format("({})", fmt::join(values, ", ")); };
-  std::vector<std::string> lines{fmt::format("a grid with {} dimensions", this->All.Dimension),
-      "the origin " + three(this->All.Origin), fmt::format("{} levels", this->Levels.size()),
-      fmt::format("{} patches on all ranks", this->All.Patches.size())};
+  std::vector<std::string> lines{fmt::format("a grid with {} dimensions", this->Contents.Dimension),
+      "the origin " + three(this->Contents.Origin), fmt::format("{} levels", this->Levels.size()),
+      fmt::format("{} patches on all ranks", this->Contents.Patches.size())};
   for (const Level& level : this->Levels) {
     lines.push_back(fmt::format("level {} with cells of {} and the ratio {}", &level - this->Levels.data(),
         three(level.Spacing), three(level.Ratio)));
   }
-  for (const DeclaredVariable& variable : this->Declared) {
+  for (const DeclaredVariable& variable : this->DeclaredVariables) {
     lines.push_back(fmt::format("variable {} '{}' of type {} with {} at {}",
-        &variable - this->Declared.data(), PlainText(variable.Name), NameOf(variable.Type),
+        &variable - this->DeclaredVariables.data(), PlainText(variable.Name), NameOf(variable.Type),
         CountText(variable.Components, "component"), variable.Center == Centering::Node ? "nodes" : "cells"));
   }
   return lines;
@@ -239,25 +241,25 @@ void Declaration::CheckGrid() const
 
 std::array<std::int64_t, 3> Declaration::DimsOf(int variable, int patch, bool ghosts) const
 {
-  const DeclaredVariable& info = this->Declared[variable];
-  return this->All.ArrayDims(patch, info.Center, ghosts ? info.Ghosts : Int3{0, 0, 0});
+  const DeclaredVariable& info = this->DeclaredVariables[variable];
+  return this->Contents.ArrayDims(patch, info.Center, ghosts ? info.Ghosts : Int3{0, 0, 0});
 }
 
 std::uint64_t Declaration::BytesOf(int variable, int patch) const
 {
   const auto dims = this->DimsOf(variable, patch, false);
-  const DeclaredVariable& info = this->Declared[variable];
+  const DeclaredVariable& info = this->DeclaredVariables[variable];
   return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]) * info.Components * SizeOf(info.Type);
 }
 
-void Declaration::CopyInside(int variable, int patch, const void* from, void* to) const
+void Declaration::CopyWithoutGhosts(int variable, int patch, const void* from, void* to) const
 {
   const auto inner = this->DimsOf(variable, patch, false), outer = this->DimsOf(variable, patch, true);
   if (inner == outer) {
     std::memcpy(to, from, this->BytesOf(variable, patch));
     return;
   }
-  const DeclaredVariable& info = this->Declared[variable];
+  const DeclaredVariable& info = this->DeclaredVariables[variable];
   const std::size_t value = info.Components * SizeOf(info.Type);
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
@@ -277,30 +279,30 @@ void Declaration::CopyInside(int variable, int patch, const void* from, void* to
 std::vector<std::byte> Declaration::Encode() const
 {
   ByteWriter out;
-  out.Put(this->All.Dimension);
-  out.Put(this->All.Origin);
-  out.Put(this->All.Levels);
-  out.Put(this->All.Patches);
-  out.Put(this->ByRank.size());
-  out.Put(this->Declared.size());
-  for (const DeclaredVariable& variable : this->Declared) {
-    out.Put(variable.Name);
-    out.Put(variable.LongName);
-    out.Put(variable.Type);
-    out.Put(variable.Components);
-    out.Put(variable.Center);
+  out.Append(this->Contents.Dimension);
+  out.Append(this->Contents.Origin);
+  out.Append(this->Contents.Levels);
+  out.Append(this->Contents.Patches);
+  out.Append(this->PatchesByRank.size());
+  out.Append(this->DeclaredVariables.size());
+  for (const DeclaredVariable& variable : this->DeclaredVariables) {
+    out.Append(variable.Name);
+    out.Append(variable.LongName);
+    out.Append(variable.Type);
+    out.Append(variable.Components);
+    out.Append(variable.Center);
   }
-  return out.Take();
+  return out.Release();
 }
 
 Declaration Declaration::Decode(const std::vector<std::byte>& bytes)
 {
   ByteReader in(bytes);
   Declaration result;
-  in.Get(result.All.Dimension);
-  in.Get(result.All.Origin);
-  in.Get(result.All.Levels);
-  in.Get(result.All.Patches);
+  in.Get(result.Contents.Dimension);
+  in.Get(result.Contents.Origin);
+  in.Get(result.Contents.Levels);
+  in.Get(result.Contents.Patches);
   const auto ranks = in.Get<std::size_t>();
   for (auto left = in.Get<std::size_t>(); left > 0; --left) {
     DeclaredVariable variable;
@@ -311,7 +313,7 @@ Declaration Declaration::Decode(const std::vector<std::byte>& bytes)
     in.Get(variable.Center);
     result.AddVariable(variable);
   }
-  result.All.ResetPresence();
+  result.Contents.ResetPresence();
   result.SortByRank(static_cast<int>(ranks));
   return result;
 }
@@ -343,7 +345,7 @@ void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::i
 
 namespace {
 
-enum Tells : char
+enum MessageType : char
 {
   Fault = 'f',
   All = 'a',
@@ -355,36 +357,36 @@ enum Tells : char
 std::string EncodeArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll)
 {
   if (hasAll) {
-    return std::string(1, Tells::All);
+    return std::string(1, MessageType::All);
   }
   std::vector<std::array<int, 2>> there;
   for (const ArrayOfStep& array : arrays) {
     there.push_back({array.Variable, array.Patch});
   }
-  return char(Tells::Some) + TextOfValues(there);
+  return char(MessageType::Some) + PackValues(there);
 }
 
 std::string EncodeFault(const std::string& fault)
 {
-  return char(Tells::Fault) + fault;
+  return char(MessageType::Fault) + fault;
 }
 
-void ThrowFaultIn(const std::string& message)
+void ThrowIfFault(const std::string& message)
 {
-  if (message[0] == Tells::Fault) {
+  if (message[0] == MessageType::Fault) {
     throw Error(message.substr(1));
   }
 }
 
 std::vector<ArrayOfStep> DecodeArrays(
-    const std::string& message, int rank, const Declaration& declared, const std::vector<bool>& wanted)
+    const std::string& message, int rank, const Declaration& declared, const std::vector<bool>& selected)
 {
   std::vector<ArrayOfStep> arrays;
-  for (const auto& [variable, patch] : ValuesInTexts<std::array<int, 2>>({message.substr(1)})) {
+  for (const auto& [variable, patch] : UnpackValues<std::array<int, 2>>({message.substr(1)})) {
     arrays.push_back({variable, patch});
   }
-  for (std::size_t variable = 0; variable < wanted.size() && message[0] == Tells::All; ++variable) {
-    for (const int patch : wanted[variable] ? declared.PatchesOf(rank) : std::vector<int>()) {
+  for (std::size_t variable = 0; variable < selected.size() && message[0] == MessageType::All; ++variable) {
+    for (const int patch : selected[variable] ? declared.PatchesOf(rank) : std::vector<int>()) {
       arrays.push_back({static_cast<int>(variable), patch});
     }
   }

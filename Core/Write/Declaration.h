@@ -1,5 +1,5 @@
-// The declarations of a simulation (its grid, the patches of all ranks, its variables), the arrays of a step
-// on each rank, and the messages by which ranks inform each other of these arrays.
+// The declarations of a simulation (the grid, the patches of all ranks, the variables), the arrays of a step
+// on each rank, and the messages in which the ranks list their arrays.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -14,7 +14,7 @@
 
 namespace patchio::output {
 
-/// A patch of one rank: its cells in the index space of its level.
+/// A patch that a rank declares: a box of cells in the index space of a level.
 struct DeclaredPatch
 {
   std::int32_t Level = 0;
@@ -26,11 +26,11 @@ struct DeclaredPatch
 struct DeclaredVariable
 {
   std::string Name;
-  std::string LongName{};  ///< meaning and unit, for the user; may be empty
+  std::string LongName{};  ///< meaning and unit, for users; may be empty
   ElementType Type = ElementType::Float64;
   int Components = 1;
   Centering Center = Centering::Cell;
-  Int3 Ghosts{0, 0, 0};  ///< layers around each patch in the simulation's memory
+  Int3 Ghosts{0, 0, 0};  ///< ghost layers around each patch in the simulation's arrays, by axis
 };
 
 /// The grid, the patches and the variables of a simulation.
@@ -39,45 +39,48 @@ class Declaration
 public:
   /// Sets a grid of ratios.size() levels, and removes all patches. The finest levels may have no patches.
   /// `origin`: position of the lower corner of cell (0, 0, 0). `spacing`: size of the cells of level 0.
-  /// ratios[l]: refinement from level l - 1 to l; ratios[0] is not used. Throws Error for invalid values.
+  /// ratios[l]: refinement ratio from level l - 1 to level l; ratios[0] is ignored. Throws Error for invalid
+  /// values.
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
-  /// Replaces the patches of this rank by `patches`. Throws Error, the same on all ranks. Collective: every
-  /// rank of the communicator calls it.
+  /// Replaces the patches of all ranks. `patches`: patches of this rank. Throws Error, the same on all ranks,
+  /// for invalid patches, for overlaps, and if no rank has a patch. Collective: every rank of the
+  /// communicator calls it.
   void SetPatches(Communicator& ranks, const std::vector<DeclaredPatch>& patches);
-  /// Adds a variable. Variables have the numbers 0, 1, ... in the order of the calls. Throws Error.
+  /// Adds a variable. Variables have the numbers 0, 1, ... in the order of the calls. Throws Error for an
+  /// invalid variable, or if the name is in use.
   void AddVariable(const DeclaredVariable& variable);
 
-  /// The catalog of the patches of all ranks, by level and then by rank, and of the variables.
-  const Catalog& Data() const { return this->All; }
-  const std::vector<DeclaredVariable>& Variables() const { return this->Declared; }
-  /// Returns the names of the variables.
+  /// Returns the catalog of the variables and of the patches of all ranks, sorted by level and then by rank.
+  const Catalog& Data() const { return this->Contents; }
+  const std::vector<DeclaredVariable>& Variables() const { return this->DeclaredVariables; }
   std::vector<std::string> Names() const;
-  /// Returns the declared grid and variables as lines of text. The ranks compare these lines, and messages
-  /// quote them.
+  /// Returns a description of the grid and the variables, one property per line. CheckSameOnAllRanks()
+  /// compares the lines of the ranks, and quotes a line in its message.
   std::vector<std::string> Lines() const;
   /// Throws Error if no grid is set.
   void CheckGrid() const;
-  /// Numbers of this rank's patches, in the order of their declaration.
-  const std::vector<int>& LocalPatches() const { return this->Own; }
-  /// Numbers of a rank's patches, ascending.
+  /// Returns the indices of this rank's patches in the catalog, in the order of SetPatches().
+  const std::vector<int>& LocalPatches() const { return this->OwnPatches; }
+  /// Returns the indices of a rank's patches in the catalog, ascending.
   const std::vector<int>& PatchesOf(int rank) const;
 
-  bool HasGhosts(int variable) const { return this->Declared[variable].Ghosts != Int3{0, 0, 0}; }
-  /// Returns the bytes that a copy of an array takes in a buffer of several arrays. Rounds the number up, so
-  /// that the next array is aligned for all types.
-  std::uint64_t RoomFor(int variable, int patch) const
+  bool HasGhosts(int variable) const { return this->DeclaredVariables[variable].Ghosts != Int3{0, 0, 0}; }
+  /// Returns the bytes of a variable on a patch in a buffer of several arrays: BytesOf(), rounded up so that
+  /// the next array is aligned for all types.
+  std::uint64_t AlignedBytesOf(int variable, int patch) const
   {
     constexpr std::uint64_t unit = sizeof(double);
     return (this->BytesOf(variable, patch) + unit - 1) / unit * unit;
   }
   /// Returns the bytes of a variable on a patch, without ghosts.
   std::uint64_t BytesOf(int variable, int patch) const;
-  /// Copies a variable on a patch from the simulation's array `from`, without its ghosts, to `to`. Both
-  /// arrays have axis 0 fastest, and the components of a value follow each other.
-  void CopyInside(int variable, int patch, const void* from, void* to) const;
+  /// Copies the values of a variable on a patch, without ghosts. `from`: the simulation's array, with ghosts.
+  /// `to`: memory for BytesOf() bytes. In both arrays, axis 0 is the fastest, and the components of a value
+  /// are adjacent.
+  void CopyWithoutGhosts(int variable, int patch, const void* from, void* to) const;
 
-  /// Encodes the declaration for other ranks, such as I/O ranks. In the result of Decode(), LocalPatches() is
-  /// empty.
+  /// Encodes the declaration for I/O ranks. In the result of Decode(), LocalPatches() is empty, and the
+  /// variables have no ghosts.
   std::vector<std::byte> Encode() const;
   static Declaration Decode(const std::vector<std::byte>& bytes);
 
@@ -85,16 +88,16 @@ private:
   void SortByRank(int ranks);
   std::array<std::int64_t, 3> DimsOf(int variable, int patch, bool ghosts) const;
 
-  Catalog All;
-  std::vector<Level> Levels;  ///< all declared levels
-  std::vector<DeclaredVariable> Declared;
-  std::vector<int> Own;
-  std::vector<std::vector<int>> ByRank;
+  Catalog Contents;
+  std::vector<Level> Levels;  ///< all declared levels; the finest levels may have no patches
+  std::vector<DeclaredVariable> DeclaredVariables;
+  std::vector<int> OwnPatches;
+  std::vector<std::vector<int>> PatchesByRank;
 };
 
-/// Throws Error if a rank differs from rank 0 in the numbers or times of `steps` (at least one step), or in
-/// the declarations. The Error describes the difference of the first differing rank. Collective: every rank
-/// of the communicator calls it.
+/// Throws Error, the same on all ranks, if a rank differs from rank 0 in `steps` (number and time of each
+/// step; at least one step) or in Declaration::Lines(). The Error describes the difference of the first
+/// differing rank. Collective: every rank of the communicator calls it.
 void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::int64_t, double>>& steps,
     const Declaration& declared);
 
@@ -102,23 +105,24 @@ void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::i
 struct ArrayOfStep
 {
   int Variable = 0;
-  int Patch = 0;  ///< index in the catalog
-  const void* Values = nullptr;
-  bool Whole = true;            ///< a target needs the whole array; see Target::TakesParts()
-  const void* Given = nullptr;  ///< the simulation's array, with ghosts
+  int Patch = 0;                   ///< index in the catalog
+  const void* Values = nullptr;    ///< values without ghosts, or Original if the array has no copy
+  bool IsNeededWhole = true;       ///< true: a target needs the whole array; see Target::CopiesParts()
+  const void* Original = nullptr;  ///< the simulation's array, with ghosts
 };
 
-/// Encodes the list of a rank's arrays, sorted by variable and then by patch. `hasAll`: true if each patch
-/// has each variable. In this usual case, the result has one byte.
+/// Encodes the list of a rank's arrays. `arrays`: sorted by variable and then by patch. `hasAll`: true if
+/// each patch has each selected variable; the result then has one byte.
 std::string EncodeArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll);
-/// Encodes the message that this rank cannot provide its arrays. `fault`: the reason.
+/// Encodes the reason `fault` why a rank cannot provide its arrays, in place of the result of EncodeArrays().
 std::string EncodeFault(const std::string& fault);
 
-/// Throws Error if `message` is a message of EncodeFault().
-void ThrowFaultIn(const std::string& message);
+/// Throws Error with the reason if `message` is a result of EncodeFault().
+void ThrowIfFault(const std::string& message);
 
-/// Decodes the list that `rank` encoded with EncodeArrays(): its arrays in the same order, without values.
+/// Decodes the list that rank `rank` has encoded with EncodeArrays(). `selected`: one flag per variable,
+/// whether a channel writes the variable. Returns the arrays in the order of the list, without values.
 std::vector<ArrayOfStep> DecodeArrays(
-    const std::string& message, int rank, const Declaration& declared, const std::vector<bool>& wanted);
+    const std::string& message, int rank, const Declaration& declared, const std::vector<bool>& selected);
 
 }  // namespace patchio::output

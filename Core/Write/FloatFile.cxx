@@ -22,7 +22,8 @@ void CopyFloats(const void* from, std::size_t first, std::int64_t count, float* 
   std::transform(values, values + count, to, [](T value) { return static_cast<float>(value); });
 }
 
-/// Returns the variables, the cells, the origin and the spacing of a step, one line each.
+/// Returns a description of the variables, the cells, the origin and the spacing of a step, one property per
+/// line.
 std::vector<std::string> LinesOf(const Catalog& step)
 {
   std::vector<std::string> names;
@@ -41,7 +42,7 @@ void CopyFloats(ElementType type, const void* from, std::size_t first, std::int6
   VisitType(type, [&](auto value) { CopyFloats<decltype(value)>(from, first, count, to); });
 }
 
-void PreparePath(const std::string& path, bool overwrite, const std::string& kind,
+void PreparePath(const std::string& path, bool overwrite, const std::string& description,
     const std::function<bool()>& isReplaceable)
 {
   std::error_code ignored;
@@ -53,13 +54,13 @@ void PreparePath(const std::string& path, bool overwrite, const std::string& kin
     }
     const auto require = [&](bool holds, const char* found) {
       if (!holds) {
-        throw FileError(path, fmt::format("{}, which \"overwrite\" replaces", kind), found,
-            "Choose another path, or remove this one");
+        throw FileError(path, fmt::format("{}, which \"overwrite\" replaces", description), found,
+            "Choose another path, or remove the existing file");
       }
     };
     require(!fs::is_symlink(there), "a symbolic link");
-    require(fs::is_regular_file(there), "no file");
-    require(fs::file_size(path, ignored) == 0 || isReplaceable(), "a file of another kind");
+    require(fs::is_regular_file(there), "a folder or a special file");
+    require(fs::file_size(path, ignored) == 0 || isReplaceable(), "a file of another type");
     fs::remove(path, ignored);
   }
   if (fs::path(path).has_parent_path()) {

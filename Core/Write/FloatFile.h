@@ -1,4 +1,5 @@
-// Functions that the targets grads and kwave share. Each run makes their files of 32-bit floats anew.
+// Functions for the files of the formats grads and kwave, which contain 32-bit floats. A run cannot add steps
+// to the files of an earlier run.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -13,27 +14,29 @@
 
 namespace patchio::output {
 
-/// Copies `count` values of type `type` to `to`, converted to float. `first`: index of the first value in
-/// `from`.
+/// Converts `count` values of type `type` to float. `first`: index in `from` of the first value. `to`: memory
+/// for the floats.
 void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to);
 
-/// Prepares the path of a new file: makes its folder and, if `overwrite` is true, removes an existing file
-/// `path`. Throws Error if `path` exists and `overwrite` is false. Also throws Error if `path` is not a file
-/// of an earlier run: a link, a folder, or a file that is not empty and for which isReplaceable() returns
-/// false. `kind`: phrase for the new file, such as "a k-Wave file".
-void PreparePath(const std::string& path, bool overwrite, const std::string& kind,
+/// Prepares the path of a new file: makes the folder of the file and, if `overwrite` is true, removes an
+/// existing file. `description`: phrase for the new file in messages, such as "a k-Wave file".
+/// `isReplaceable` returns whether the existing file, which is not empty, is a file of an earlier run. Throws
+/// Error if `path` exists and `overwrite` is false, or if `path` is a link, a folder, or a file that is not
+/// replaceable.
+void PreparePath(const std::string& path, bool overwrite, const std::string& description,
     const std::function<bool()>& isReplaceable);
 
-/// Checks the steps of a file without step numbers whose header describes the variables and the grid of all
-/// steps. All steps must have the same variables and grid, and increasing numbers.
+/// Checks the steps of a file that does not contain step numbers and has one description of the variables and
+/// the grid. All steps must have increasing numbers, and the same variables and grid.
 class UniformSteps
 {
 public:
   explicit UniformSteps(const std::string& path) : Path(path) {}
 
-  /// Throws Error if the step differs from the first step of the file, or does not follow the last one.
+  /// Throws Error if the step has other variables or another grid than the first step of the file, or if the
+  /// number of the step is not above the number of the last step.
   void Check(const Catalog& step) const;
-  /// Records that the step is now the last one of the file.
+  /// Records that `step` is the last step of the file.
   void Add(const Catalog& step);
   bool IsEmpty() const { return this->Last < 0; }
 
@@ -43,26 +46,26 @@ private:
   std::int64_t Last = -1;
 };
 
-/// The numbers of the steps that are missing in a file. These steps did not reach the target, or an error
-/// prevented their writes. The simulation may write such a step again.
+/// The numbers of the steps that are missing in a file, because the steps did not reach the target, or
+/// because writes failed. The simulation may write a lost step again.
 class LostSteps
 {
 public:
-  /// Adds a lost step. Ignores a step before the last written step, because the file has no room for that
-  /// step.
+  /// Adds a lost step. Ignores a step before the last written step, because the file has no space for an
+  /// earlier step.
   void Add(std::int64_t step)
   {
     if (step > this->Last) {
       this->Numbers.insert(step);
     }
   }
-  /// Returns the lost steps with smaller numbers than `step`, in ascending order.
+  /// Returns the numbers of the lost steps below `step`, in ascending order.
   std::vector<std::int64_t> Before(std::int64_t step) const
   {
     return {this->Numbers.begin(), this->Numbers.lower_bound(step)};
   }
-  /// Removes `step`, which is written, and the lost steps before it.
-  void Forget(std::int64_t step)
+  /// Records that `step` is the last written step. Removes `step` and all lost steps before `step`.
+  void MarkWritten(std::int64_t step)
   {
     this->Last = step;
     this->Numbers.erase(this->Numbers.begin(), this->Numbers.upper_bound(step));

@@ -3,11 +3,12 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
+#include "Base/Text.h"
 #include "Formats/Container/StepLayout.h"
 #include "Io/IoScheduler.h"
 #include "Write/FloatFile.h"
-#include "Write/LineExchange.h"
 #include "Write/Sensor.h"
+#include "Write/Shuffle.h"
 
 #include <fmt/format.h>
 
@@ -22,13 +23,14 @@ namespace fs = std::filesystem;
 namespace patchio::output {
 namespace {
 
-/// The value that the descriptor declares as undefined.
+/// Value of undefined points, as a float and as a text for the descriptor.
 constexpr float Undefined = -9.99e33F;
 constexpr const char* UndefinedText = "-9.99e33";
-/// TurnBytes: bytes of the planes that a rank assembles at a time. RequestBytes: bytes of one write request.
-constexpr std::uint64_t TurnBytes = 8 << 20, RequestBytes = 1 << 20;
+/// RoundBytes: bytes of the planes that a rank receives in one exchange. RequestBytes: bytes of one write
+/// request.
+constexpr std::uint64_t RoundBytes = 8 << 20, RequestBytes = 1 << 20;
 
-/// Returns the name in lower case. Throws Error if GrADS does not accept it.
+/// Returns `name` in lower case. Throws Error if GrADS does not accept the name.
 std::string NameForGrads(const std::string& name)
 {
   std::string lower = name;
@@ -45,7 +47,7 @@ std::string NameForGrads(const std::string& name)
   return lower;
 }
 
-/// The horizontal planes of a step in the order of the file, by variable and then by height.
+/// The horizontal planes of a step in the order of the file: by variable, and then by height.
 class Planes
 {
 public:
@@ -55,35 +57,36 @@ public:
   std::uint64_t BytesOfPlane() const { return this->Cells.Width(0) * this->Cells.Width(1) * sizeof(float); }
   std::uint64_t Bytes() const { return this->Count() * this->BytesOfPlane(); }
 
-  /// Adds this rank's rows of the planes begin .. end - 1 to `line`, which has the bytes of these planes.
-  void Give(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& ofThisRank,
-      Shuffle& line) const;
+  /// Adds the rows of this rank's `values` in the planes begin .. end - 1 to `shuffle`. A position in the
+  /// shuffle is the byte in the step.
+  void AddRows(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& values,
+      Shuffle& shuffle) const;
 
 private:
   const container::StepToWrite& Step;
   const Box Cells;
 };
 
-void Planes::Give(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& ofThisRank,
-    Shuffle& line) const
+void Planes::AddRows(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& values,
+    Shuffle& shuffle) const
 {
   const auto layers = static_cast<std::size_t>(this->Cells.Width(2));
   std::vector<float> floats;
-  for (const container::PatchValues& one : ofThisRank) {
-    const Box& patch = this->Step.Data.Patches[one.Patch].Cells;
+  for (const container::PatchValues& array : values) {
+    const Box& patch = this->Step.Data.Patches[array.Patch].Cells;
     const std::int64_t row = patch.Width(0), count = row * patch.Width(1);
     floats.resize(count);
     for (int z = patch.Lower[2]; z <= patch.Upper[2]; ++z) {
-      const std::size_t plane = one.Variable * layers + (z - this->Cells.Lower[2]);
+      const std::size_t plane = array.Variable * layers + (z - this->Cells.Lower[2]);
       if (plane < begin || plane >= end) {
         continue;
       }
       CopyFloats(
-          this->Step.Types[one.Variable], one.Values, (z - patch.Lower[2]) * count, count, floats.data());
+          this->Step.Types[array.Variable], array.Values, (z - patch.Lower[2]) * count, count, floats.data());
       for (int y = patch.Lower[1]; y <= patch.Upper[1]; ++y) {
-        const std::size_t place = IndexIn(this->Cells, {patch.Lower[0], y, this->Cells.Lower[2]});
-        line.Add(plane * this->BytesOfPlane() + place * sizeof(float), &floats[(y - patch.Lower[1]) * row],
-            row * sizeof(float));
+        const std::size_t position = IndexIn(this->Cells, {patch.Lower[0], y, this->Cells.Lower[2]});
+        shuffle.Add(plane * this->BytesOfPlane() + position * sizeof(float),
+            &floats[(y - patch.Lower[1]) * row], row * sizeof(float));
       }
     }
   }
@@ -101,49 +104,50 @@ public:
   {
   }
 
-  PendingStep Prepare(container::StepToWrite step, const GivenArrays&) override
+  PendingStep Prepare(container::StepToWrite step, const SimulationArrays&) override
   {
-    return [this, what = std::move(step)](const container::HeldValues& values, int threads) {
-      this->WriteStep(what, values.Arrays, threads);
+    return [this, stepToWrite = std::move(step)](const container::HeldValues& values, int threads) {
+      this->WriteStep(stepToWrite, values.Arrays, threads);
     };
   }
-  void Lose(std::int64_t step) override { this->Lost.Add(step); }
+  void MarkLost(std::int64_t step) override { this->Lost.Add(step); }
 
 private:
   void Open();
   void WriteStep(
-      const container::StepToWrite& step, const std::vector<container::PatchValues>& ofThisRank, int threads);
+      const container::StepToWrite& step, const std::vector<container::PatchValues>& values, int threads);
   void TryToWrite(
-      const container::StepToWrite& step, const std::vector<container::PatchValues>& ofThisRank, int threads);
+      const container::StepToWrite& step, const std::vector<container::PatchValues>& values, int threads);
   void FillLost(std::size_t steps, std::uint64_t bytes, int threads);
-  void MakeFile(bool overwrite) const;
+  void MakeFiles(bool overwrite) const;
   bool IsDescribed() const;
   std::string DataLine() const { return "DSET ^" + fs::path(this->DataPath).filename().string(); }
-  void Check(const container::StepToWrite& step);
-  void WriteValues(const Planes& planes, std::size_t index,
-      const std::vector<container::PatchValues>& ofThisRank, int threads);
+  void CheckSupported(const container::StepToWrite& step);
+  void WriteValues(const Planes& planes, std::size_t index, const std::vector<container::PatchValues>& values,
+      int threads);
   void WriteBytes(std::uint64_t begin, std::uint64_t bytes, int threads,
       const std::function<const void*(std::uint64_t offset)>& from) const;
-  void CheckKept(std::uint64_t bytes);
-  void Describe(const Catalog& data, std::size_t steps) const;
+  void CheckFileSize(std::uint64_t bytes);
+  void WriteDescriptor(const Catalog& data, std::size_t steps) const;
 
   Communicator& Ranks;
   const Channel& Config;
   const std::string Descriptor, DataPath;
-  std::unique_ptr<PlainFile> File;  ///< null before the first step
-  std::size_t Steps = 0;            ///< steps in the file, including lost ones
+  std::unique_ptr<PlainFile> File;  ///< data file; null before the first step
+  std::size_t Steps = 0;            ///< number of steps in the file, including lost steps
   UniformSteps Uniform;
   LostSteps Lost;
   Box Cells;
   std::vector<std::string> Names;
 };
 
-/// Makes the files on rank 0, and opens the data file on all ranks. Collective: every writing rank calls it.
+/// Makes the descriptor and the data file on rank 0, and opens the data file on all ranks. Collective: every
+/// writing rank calls it.
 void GradsTarget::Open()
 {
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
-      this->MakeFile(this->Config.Overwrite);
+      this->MakeFiles(this->Config.Overwrite);
     }
   });
   RunOnAllRanks(this->Ranks,
@@ -151,55 +155,56 @@ void GradsTarget::Open()
 }
 
 void GradsTarget::WriteStep(
-    const container::StepToWrite& step, const std::vector<container::PatchValues>& ofThisRank, int threads)
+    const container::StepToWrite& step, const std::vector<container::PatchValues>& values, int threads)
 {
   this->Uniform.Check(step.Data);
-  const std::string fault = CatchError([&] { this->TryToWrite(step, ofThisRank, threads); });
+  const std::string fault = CatchError([&] { this->TryToWrite(step, values, threads); });
   if (!fault.empty()) {
-    this->Lose(step.Data.Step);
+    this->MarkLost(step.Data.Step);
     throw Error(fault);
   }
   this->Uniform.Add(step.Data);
 }
 
 void GradsTarget::TryToWrite(
-    const container::StepToWrite& step, const std::vector<container::PatchValues>& ofThisRank, int threads)
+    const container::StepToWrite& step, const std::vector<container::PatchValues>& values, int threads)
 {
-  this->Check(step);
+  this->CheckSupported(step);
   if (!this->File) {
     this->Open();
   }
   const Planes planes(step, this->Cells);
   const std::uint64_t bytes = planes.Bytes();
-  this->CheckKept(this->Steps * bytes);
+  this->CheckFileSize(this->Steps * bytes);
   const std::size_t lost = this->Lost.Before(step.Data.Step).size();
   this->FillLost(lost, bytes, threads);
-  const std::size_t place = this->Steps + lost;
-  this->WriteValues(planes, place, ofThisRank, threads);
+  const std::size_t position = this->Steps + lost;
+  this->WriteValues(planes, position, values, threads);
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
-      this->Describe(step.Data, place + 1);
+      this->WriteDescriptor(step.Data, position + 1);
     }
   });
-  this->Steps = place + 1;
-  this->Lost.Forget(step.Data.Step);
+  this->Steps = position + 1;
+  this->Lost.MarkWritten(step.Data.Step);
 }
 
-/// Throws Error unless the data file still has `bytes` bytes: those of all steps so far. Collective: every
-/// writing rank calls it.
-void GradsTarget::CheckKept(std::uint64_t bytes)
+/// Throws Error if the data file has fewer than `bytes` bytes, the size of all written steps. Collective:
+/// every writing rank calls it.
+void GradsTarget::CheckFileSize(std::uint64_t bytes)
 {
   RunOnAllRanks(this->Ranks, [&] {
     const std::uint64_t found = this->Ranks.Rank() == 0 ? this->File->Size() : bytes;
     if (found < bytes) {
-      throw FileError(this->DataPath, fmt::format("{} bytes, as this run has written", bytes),
-          fmt::format("{}", found), "Do not change a file before the run that writes it has ended");
+      throw FileError(this->DataPath, fmt::format("{} bytes, the size that this run has written", bytes),
+          fmt::format("{} bytes", found),
+          "Another program has changed the file. Do not change a file while a run writes to the file");
     }
   });
 }
 
-/// Writes undefined values for `steps` lost steps, so that later steps keep their dates. `bytes`: size of a
-/// step. Collective: every writing rank calls it.
+/// Writes undefined values for `steps` lost steps, so that later steps have the right dates. `bytes`: size of
+/// a step. Collective: every writing rank calls it.
 void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
 {
   RunOnAllRanks(this->Ranks, [&] {
@@ -209,8 +214,8 @@ void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
   });
 }
 
-/// Writes `bytes` bytes at offset `begin` of the file. `from` returns the bytes of a request at an offset
-/// from `begin`.
+/// Writes `bytes` bytes at offset `begin` of the data file, with `threads` requests at a time. from(offset)
+/// returns the bytes for begin + offset.
 void GradsTarget::WriteBytes(std::uint64_t begin, std::uint64_t bytes, int threads,
     const std::function<const void*(std::uint64_t offset)>& from) const
 {
@@ -220,7 +225,8 @@ void GradsTarget::WriteBytes(std::uint64_t begin, std::uint64_t bytes, int threa
   });
 }
 
-/// Returns whether the descriptor names the data file, as all descriptors of this class do.
+/// Returns whether the descriptor begins with the line that names the data file. All descriptors of this
+/// class begin with that line.
 bool GradsTarget::IsDescribed() const
 {
   std::error_code ignored;
@@ -233,20 +239,21 @@ bool GradsTarget::IsDescribed() const
   return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == line;
 }
 
-void GradsTarget::MakeFile(bool overwrite) const
+void GradsTarget::MakeFiles(bool overwrite) const
 {
   const bool isOurs = this->IsDescribed();
-  // PreparePath() throws for the data file before the descriptor is removed.
+  // The first call throws before the second call removes the descriptor.
   PreparePath(this->DataPath, overwrite, "the data file of " + this->Descriptor, [&] { return isOurs; });
   PreparePath(
       this->Descriptor, overwrite, "a descriptor with the line " + this->DataLine(), [&] { return isOurs; });
-  // A run that ends within its first step leaves files that the next run may replace.
+  // If a run ends within the first step, the next run may replace the files, because the descriptor names the
+  // data file.
   ReplaceFile(this->Descriptor, this->DataLine() + "\n");
   PlainFile(this->DataPath, PlainFile::Purpose::Create);
 }
 
 /// Throws Error if the format grads does not support the step.
-void GradsTarget::Check(const container::StepToWrite& step)
+void GradsTarget::CheckSupported(const container::StepToWrite& step)
 {
   const Catalog& data = step.Data;
   const auto require = [&](bool holds, const std::string& expected, const std::string& found) {
@@ -258,19 +265,23 @@ void GradsTarget::Check(const container::StepToWrite& step)
   const Box cells = GridOf(data);
   std::int64_t all = 0;
   for (const Patch& patch : data.Patches) {
-    all += patch.Cells.Cells();
+    all += patch.Cells.CellCount();
   }
-  require(all == cells.Cells(), fmt::format("patches that fill a box of {} cells", cells.Cells()),
+  require(all == cells.CellCount(), fmt::format("patches that fill a box of {} cells", cells.CellCount()),
       fmt::format("patches of {} cells", all));
   std::vector<std::string> names;
   for (std::size_t v = 0; v < data.Variables.size(); ++v) {
     const Variable& variable = data.Variables[v];
     const std::string name = NameForGrads(variable.Name);
     require(variable.Components == 1 && variable.Center == Centering::Cell, "scalars at the centres of cells",
-        fmt::format("variable '{}'", PlainText(variable.Name)));
+        fmt::format("'{}' with {} at {}", PlainText(variable.Name),
+            CountText(variable.Components, "component"),
+            variable.Center == Centering::Node ? "nodes" : "cells"));
     require(step.Types[v] != ElementType::Int64, "values of float, double or int32",
         fmt::format("int64 for '{}'", name));
-    require(std::count(names.begin(), names.end(), name) == 0, "names that differ not only in case", name);
+    require(std::count(names.begin(), names.end(), name) == 0,
+        "names that differ in more than upper and lower case",
+        fmt::format("two variables with the name '{}'", name));
     for (std::size_t p = 0; p < data.Patches.size(); ++p) {
       require(data.PresenceOf(static_cast<int>(v), static_cast<int>(p)) == Presence::Stored,
           fmt::format("values of '{}' on all patches", name), fmt::format("no values on patch {}", p));
@@ -281,14 +292,14 @@ void GradsTarget::Check(const container::StepToWrite& step)
   this->Cells = cells;
 }
 
-/// Exchanges values so that each rank gets some consecutive whole planes, and writes these planes. Repeats
-/// both for the next planes, because the memory must stay bounded. `index`: number of the step in the file.
-/// Collective: every writing rank calls it.
-void GradsTarget::WriteValues(const Planes& planes, std::size_t index,
-    const std::vector<container::PatchValues>& ofThisRank, int threads)
+/// Exchanges values so that each rank receives several consecutive planes, and writes these planes. Repeats
+/// the exchange and the write until all planes are written, because a single exchange could exceed the
+/// memory. `index`: index of the step in the file. Collective: every writing rank calls it.
+void GradsTarget::WriteValues(
+    const Planes& planes, std::size_t index, const std::vector<container::PatchValues>& values, int threads)
 {
-  const std::size_t some = std::max<std::size_t>(1, TurnBytes / planes.BytesOfPlane());
-  Shuffle line(this->Ranks);
+  const std::size_t some = std::max<std::size_t>(1, RoundBytes / planes.BytesOfPlane());
+  Shuffle shuffle(this->Ranks);
   std::string fault;
   for (std::size_t first = 0; first < planes.Count(); first += some * this->Ranks.Size()) {
     const auto planeOf = [&](int rank) { return std::min(planes.Count(), first + some * rank); };
@@ -296,15 +307,15 @@ void GradsTarget::WriteValues(const Planes& planes, std::size_t index,
     for (int rank = 0; rank <= this->Ranks.Size(); ++rank) {
       begins.push_back(planeOf(rank) * planes.BytesOfPlane());
     }
-    line.Begin(begins);
+    shuffle.Begin(begins);
     const std::string missing =
-        CatchError([&] { planes.Give(first, planeOf(this->Ranks.Size()), ofThisRank, line); });
+        CatchError([&] { planes.AddRows(first, planeOf(this->Ranks.Size()), values, shuffle); });
     if (!missing.empty()) {
-      line.Fail(missing);
+      shuffle.Fail(missing);
     }
-    line.Exchange();
+    shuffle.Exchange();
     const std::string problem = CatchError([&] {
-      const Shuffle::Range range = line.OwnRange();
+      const Shuffle::Range range = shuffle.ReceivedRange();
       this->WriteBytes(index * planes.Bytes() + begins[this->Ranks.Rank()], range.Count, threads,
           [&](std::uint64_t offset) { return range.Bytes + offset; });
     });
@@ -318,8 +329,8 @@ void GradsTarget::WriteValues(const Planes& planes, std::size_t index,
   });
 }
 
-/// Writes the descriptor with the number of complete steps, so that readers see only complete steps.
-void GradsTarget::Describe(const Catalog& data, std::size_t steps) const
+/// Writes the descriptor. `steps`: number of complete steps in the data file. Readers see only these steps.
+void GradsTarget::WriteDescriptor(const Catalog& data, std::size_t steps) const
 {
   const char axes[] = {'x', 'y', 'z'};
   const Level& level = data.Levels[0];

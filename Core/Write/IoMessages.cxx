@@ -14,13 +14,13 @@ namespace {
 
 constexpr int MostMicroseconds = 200;
 
-/// Calls begin(data, count, request) for each piece of the bytes, cut so that MPI can count its bytes.
-/// Returns the requests.
+/// Divides the bytes into parts that an MPI call can count, and calls begin(data, count, request) for each
+/// part. Returns the requests.
 template <typename Begin>
 std::vector<MPI_Request> RequestsFor(const Buffer& bytes, Begin begin)
 {
   std::vector<MPI_Request> requests;
-  ForPieces(bytes.Size(),
+  ForEachMessage(bytes.Size(),
       [&](std::uint64_t done, int count) { begin(bytes.Data() + done, count, &requests.emplace_back()); });
   return requests;
 }
@@ -37,27 +37,27 @@ bool AreComplete(std::vector<MPI_Request>& requests)
 PendingSends::~PendingSends()
 {
   if (!this->Test()) {
-    new std::vector<One>(std::move(this->Pending));
+    new std::vector<PendingSend>(std::move(this->Pending));
   }
 }
 
 void PendingSends::Add(Buffer bytes, int to, MessageTag tag, bool synchronous)
 {
-  One& one = this->Pending.emplace_back();
-  one.Bytes = std::move(bytes);
-  one.Requests = RequestsFor(one.Bytes, [&](const std::byte* data, int count, MPI_Request* request) {
+  PendingSend& send = this->Pending.emplace_back();
+  send.Bytes = std::move(bytes);
+  send.Requests = RequestsFor(send.Bytes, [&](const std::byte* data, int count, MPI_Request* request) {
     synchronous ? MPI_Issend(data, count, MPI_BYTE, to, tag, this->Comm, request)
                 : MPI_Isend(data, count, MPI_BYTE, to, tag, this->Comm, request);
   });
-  this->MostBytes = std::max(this->MostBytes, this->Bytes());
+  this->PeakBytes = std::max(this->PeakBytes, this->Bytes());
 }
 
 template <typename Message>
 void PendingSends::Add(Message message, int to, MessageTag tag, bool synchronous)
 {
   ByteWriter out;
-  out.Put(message.Fields());
-  const std::vector<std::byte> bytes = out.Take();
+  out.Append(message.Fields());
+  const std::vector<std::byte> bytes = out.Release();
   Buffer buffer(bytes.size());
   std::memcpy(buffer.Data(), bytes.data(), bytes.size());
   this->Add(std::move(buffer), to, tag, synchronous);
@@ -66,7 +66,7 @@ void PendingSends::Add(Message message, int to, MessageTag tag, bool synchronous
 bool PendingSends::Test()
 {
   this->Pending.erase(std::remove_if(this->Pending.begin(), this->Pending.end(),
-                          [](One& one) { return AreComplete(one.Requests); }),
+                          [](PendingSend& send) { return AreComplete(send.Requests); }),
       this->Pending.end());
   return this->Pending.empty();
 }
@@ -74,26 +74,26 @@ bool PendingSends::Test()
 std::uint64_t PendingSends::Bytes() const
 {
   std::uint64_t bytes = 0;
-  for (const One& one : this->Pending) {
-    bytes += one.Bytes.Size();
+  for (const PendingSend& send : this->Pending) {
+    bytes += send.Bytes.Size();
   }
   return bytes;
 }
 
-std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& into, int from)
+std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& buffer, int source)
 {
-  return RequestsFor(into, [&](std::byte* data, int count, MPI_Request* request) {
-    MPI_Irecv(data, count, MPI_BYTE, from, ValuesTag, comm, request);
+  return RequestsFor(buffer, [&](std::byte* data, int count, MPI_Request* request) {
+    MPI_Irecv(data, count, MPI_BYTE, source, ValuesTag, comm, request);
   });
 }
 
 template <typename Message>
 bool TryReceive(MPI_Comm comm, MessageTag tag, Message& message, int& from)
 {
-  int there = 0, count = 0;
+  int arrived = 0, count = 0;
   MPI_Status status;
-  MPI_Iprobe(from, tag, comm, &there, &status);
-  if (!there) {
+  MPI_Iprobe(from, tag, comm, &arrived, &status);
+  if (!arrived) {
     return false;
   }
   MPI_Get_count(&status, MPI_BYTE, &count);
@@ -113,21 +113,21 @@ template bool TryReceive(MPI_Comm, MessageTag, Command&, int&);
 template bool TryReceive(MPI_Comm, MessageTag, Credit&, int&);
 template bool TryReceive(MPI_Comm, MessageTag, Position&, int&);
 
-void Backoff::Rest()
+void Backoff::Sleep()
 {
   std::this_thread::sleep_for(std::chrono::microseconds(this->Microseconds));
   this->Microseconds = std::min(2 * this->Microseconds, MostMicroseconds);
 }
 
-bool Await(double seconds, const std::function<bool()>& holds)
+bool WaitFor(double seconds, const std::function<bool()>& condition)
 {
   const Stopwatch watch;
   Backoff backoff;
-  while (!holds()) {
+  while (!condition()) {
     if (watch.Seconds() > seconds) {
       return false;
     }
-    backoff.Rest();
+    backoff.Sleep();
   }
   return true;
 }

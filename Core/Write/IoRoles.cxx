@@ -14,15 +14,16 @@
 namespace patchio::output {
 namespace {
 
-constexpr int RanksForOne = 16;
+constexpr int RanksPerIoRank = 16;
 
-/// Recursive coordinate bisection: cuts the compute ranks in two along the longest axis until each part has
-/// one I/O rank.
+/// A recursive coordinate bisection (M. Berger and S. Bokhari, "A partitioning strategy for nonuniform
+/// problems on multiprocessors", 1987): divides the compute ranks in two along the longest axis until each
+/// part has one I/O rank.
 class Bisection
 {
 public:
-  Bisection(const std::vector<ComputeRank>& compute, std::vector<int>& served)
-      : Ranks(compute), Served(served)
+  Bisection(const std::vector<ComputeRank>& compute, std::vector<int>& ioRankOf)
+      : Ranks(compute), IoRankOf(ioRankOf)
   {
   }
 
@@ -30,7 +31,7 @@ public:
   {
     if (servers.size() == 1) {
       for (const int rank : ranks) {
-        this->Served[rank] = servers.front();
+        this->IoRankOf[rank] = servers.front();
       }
       return;
     }
@@ -40,9 +41,11 @@ public:
       return x != y ? x < y : a < b;
     });
     const std::size_t left = servers.size() / 2, right = servers.size() - left;
-    std::size_t cut = this->CutAt(ranks, double(left) / double(servers.size()));
-    cut = std::min(cut, ranks.size() - std::min(right, ranks.size()));  // each part gets at least one rank
-    cut = std::max(cut, std::min(left, ranks.size()));                  // per I/O rank, if there are enough
+    std::size_t cut = this->CutIndex(ranks, double(left) / double(servers.size()));
+    cut = std::min(
+        cut, ranks.size() - std::min(right, ranks.size()));  // each part gets at least one compute rank
+    cut =
+        std::max(cut, std::min(left, ranks.size()));  // per I/O rank, if the number of compute ranks suffices
     this->Run({ranks.begin(), ranks.begin() + cut}, {servers.begin(), servers.begin() + left});
     this->Run({ranks.begin() + cut, ranks.end()}, {servers.begin() + left, servers.end()});
   }
@@ -62,16 +65,16 @@ private:
     return longest;
   }
 
-  /// Returns the number of leading ranks of `ranks` whose share of the values is closest to `part`. `ranks`
-  /// must be sorted.
-  std::size_t CutAt(const std::vector<int>& ranks, double part) const
+  /// Returns the number of leading ranks of the sorted `ranks` whose share of all values is closest to
+  /// `share`.
+  std::size_t CutIndex(const std::vector<int>& ranks, double share) const
   {
     const auto weight = [this](double sum, int rank) { return sum + double(this->Ranks[rank].Values) + 1; };
-    const double wanted = part * std::accumulate(ranks.begin(), ranks.end(), 0.0, weight);
+    const double target = share * std::accumulate(ranks.begin(), ranks.end(), 0.0, weight);
     double before = 0;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const double after = weight(before, ranks[i]);
-      if (after - wanted > wanted - before) {
+      if (after - target > target - before) {
         return i;
       }
       before = after;
@@ -80,15 +83,15 @@ private:
   }
 
   const std::vector<ComputeRank>& Ranks;
-  std::vector<int>& Served;
+  std::vector<int>& IoRankOf;
 };
 
 }  // namespace
 
-int AdaptiveCount(const std::vector<int>& machines, IoLayout layout)
+int DefaultIoRankCount(const std::vector<int>& machines, IoLayout layout)
 {
   const int ranks = static_cast<int>(machines.size());
-  int count = std::max(1, ranks / RanksForOne);
+  int count = std::max(1, ranks / RanksPerIoRank);
   if (layout == IoLayout::Shared) {
     std::map<int, int> sizes;
     for (const int machine : machines) {
@@ -104,14 +107,15 @@ std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoL
 {
   const int ranks = static_cast<int>(machines.size());
   std::vector<bool> chosen(ranks);
-  std::map<int, std::vector<int>> left;  // unchosen ranks of each machine; the last one is chosen next
+  std::map<int, std::vector<int>>
+      left;  // ranks of each machine that are not chosen; the last rank of a list is chosen first
   std::map<int, int> taken;
   for (int rank = 0; rank < ranks; ++rank) {
     left[layout == IoLayout::Shared ? machines[rank] : 0].push_back(rank);
   }
   for (int i = 0; i < count; ++i) {
-    // The order of preference: a machine that keeps a compute rank, a machine with few I/O ranks, a machine
-    // with many other ranks.
+    // The order of preference is: a machine that still has a compute rank afterwards, a machine with few I/O
+    // ranks, a machine with many compute ranks.
     const auto from = std::min_element(left.begin(), left.end(), [&](const auto& a, const auto& b) {
       const auto key = [&](const auto& machine) {
         return std::make_tuple(machine.second.size() < 2, taken[machine.first],
@@ -135,7 +139,7 @@ std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::ve
   for (std::size_t server = 0; server < machines.size(); ++server) {
     servers[machines[server]].push_back(static_cast<int>(server));
   }
-  auto other = servers.begin();  // next machine to serve machines without I/O ranks, in turn
+  auto other = servers.begin();  // machine whose I/O ranks serve the next machine without I/O ranks
   std::map<int, int> instead;
   for (std::size_t rank = 0; rank < compute.size(); ++rank) {
     const int machine = compute[rank].Machine;
@@ -145,21 +149,21 @@ std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::ve
     }
     ranks[servers.count(machine) > 0 ? machine : instead[machine]].push_back(static_cast<int>(rank));
   }
-  std::vector<int> served(compute.size());
+  std::vector<int> ioRankOf(compute.size());
   for (const auto& [machine, of] : ranks) {
-    Bisection(compute, served).Run(of, servers[machine]);
+    Bisection(compute, ioRankOf).Run(of, servers[machine]);
   }
-  return served;
+  return ioRankOf;
 }
 
-IoRoles::IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config) : Layout(config.Layout)
+IoRoles::IoRoles(Communicator& ranks, MPI_Comm world, const OutputConfig& config) : Layout(config.Layout)
 {
   std::map<std::string, int> numbers;
   for (const std::string& machine : ranks.AllGather(MachineName())) {
     this->Machines.push_back(numbers.emplace(machine, static_cast<int>(numbers.size())).first->second);
   }
-  this->Self = ranks.Rank();
-  const int count = config.IoRanks > 0 ? config.IoRanks : AdaptiveCount(this->Machines, this->Layout);
+  this->OwnRank = ranks.Rank();
+  const int count = config.IoRanks > 0 ? config.IoRanks : DefaultIoRankCount(this->Machines, this->Layout);
   if (ranks.Size() < 2 || count >= ranks.Size()) {
     throw Error(
         fmt::format("The output configuration needs {} and at least one compute rank, but the simulation has "
@@ -168,23 +172,23 @@ IoRoles::IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config) 
   }
   this->IsIoRank = ChooseIoRanks(this->Machines, count, this->Layout);
   for (int rank = 0; rank < ranks.Size(); ++rank) {
-    this->OfKind[this->IsIoRank[rank] ? 1 : 0].push_back(rank);
+    this->RanksOfRole[this->IsIoRank[rank] ? 1 : 0].push_back(rank);
   }
-  MPI_Comm_dup(all, &this->AllRanks);
-  MPI_Comm_split(all, this->Computes() ? 0 : 1, this->Self, &this->Same);
+  MPI_Comm_dup(world, &this->World);
+  MPI_Comm_split(world, this->IsComputeRank() ? 0 : 1, this->OwnRank, &this->SameRole);
 }
 
 IoRoles::~IoRoles()
 {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (!finalized && !this->Kept) {
-    MPI_Comm_free(&this->Same);
-    MPI_Comm_free(&this->AllRanks);
+  if (!finalized && !this->LeaksCommunicators) {
+    MPI_Comm_free(&this->SameRole);
+    MPI_Comm_free(&this->World);
   }
 }
 
-std::vector<int> IoRoles::Map(const Declaration& declared) const
+std::vector<int> IoRoles::MapComputeRanks(const Declaration& declared) const
 {
   const auto machineOf = [this](int rank) {
     return this->Layout == IoLayout::Shared ? this->Machines[rank] : 0;
@@ -199,9 +203,9 @@ std::vector<int> IoRoles::Map(const Declaration& declared) const
       const Double3& spacing = declared.Data().Levels[patch.Level].Spacing;
       for (int axis = 0; axis < 3; ++axis) {
         const double middle = 0.5 * (double(patch.Cells.Lower[axis]) + patch.Cells.Upper[axis] + 1);
-        sum[axis] += double(patch.Cells.Cells()) * middle * spacing[axis];
+        sum[axis] += double(patch.Cells.CellCount()) * middle * spacing[axis];
       }
-      one.Values += static_cast<std::uint64_t>(patch.Cells.Cells());
+      one.Values += static_cast<std::uint64_t>(patch.Cells.CellCount());
     }
     for (int axis = 0; axis < 3 && one.Values > 0; ++axis) {
       one.Centre[axis] = sum[axis] / double(one.Values);

@@ -1,5 +1,5 @@
-// The division of a run's ranks into compute ranks and I/O ranks, after B. Yang et al., "Input/Output
-// analysis and optimization for GRAPES regional model" (2022).
+// Divides the ranks of a run into compute ranks and I/O ranks, after B. Yang et al., "Input/Output analysis
+// and optimization for GRAPES regional model" (2022).
 #pragma once
 
 #include "Write/Declaration.h"
@@ -11,26 +11,25 @@
 
 namespace patchio::output {
 
-/// Returns the default number of I/O ranks: one per 16 ranks, at least one, and with Shared at least one on
-/// each machine with several ranks. `machines`: machine of each rank, counted from 0.
-int AdaptiveCount(const std::vector<int>& machines, IoLayout layout);
+/// Returns the default number of I/O ranks: one per 16 ranks, and at least one; with IoLayout::Shared, also
+/// at least one per machine with several ranks. `machines`: number of each rank's machine.
+int DefaultIoRankCount(const std::vector<int>& machines, IoLayout layout);
 
-/// Returns, for each rank, whether it is an I/O rank. `machines`: machine of each rank. `count`: number of
-/// I/O ranks, from 1 to the number of ranks - 1.
+/// Chooses `count` I/O ranks. Returns one flag per rank: whether the rank is an I/O rank. `machines`: number
+/// of each rank's machine. `count`: from 1 to the number of ranks - 1.
 std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoLayout layout);
 
 /// The properties of a compute rank that determine its I/O rank.
 struct ComputeRank
 {
   Double3 Centre{0, 0, 0};   ///< centre of the rank's patches
-  std::uint64_t Values = 0;  ///< amount of data that the rank sends, in any unit
-  int Machine = 0;
+  std::uint64_t Values = 0;  ///< amount of data that the rank sends: number of cells
+  int Machine = 0;           ///< number of the rank's machine
 };
 
-/// Returns the I/O rank of each compute rank, counted among I/O ranks. The compute ranks of one I/O rank are
-/// neighbours in space, and all I/O ranks receive similar amounts. `machines`: machine of each I/O rank. An
-/// I/O rank on the same machine serves a compute rank if there is one. If all ranks are given the same
-/// machine, machines have no influence.
+/// Returns the I/O rank of each compute rank, as a number among the I/O ranks. The compute ranks of an I/O
+/// rank are neighbours in space, and all I/O ranks receive similar amounts of data. `machines`: number of
+/// each I/O rank's machine. If a compute rank's machine has I/O ranks, the result is one of these I/O ranks.
 std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::vector<int>& machines);
 
 /// The role of each rank. Ranks have three numberings: among all ranks, among compute ranks, and among I/O
@@ -38,41 +37,40 @@ std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::ve
 class IoRoles
 {
 public:
-  /// Divides the ranks of `all` into compute ranks and I/O ranks, as `config` says. `ranks`: the same ranks
-  /// as a Communicator. MPI cannot split a communicator without blocking, so this call hangs if a rank stops
-  /// within it. Throws Error, on all ranks, if `all` has too few ranks. Collective: every rank of `all` calls
-  /// it.
-  IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config);
+  /// Divides the ranks of `world` into compute ranks and I/O ranks. `ranks`: a Communicator of the same
+  /// ranks. MPI cannot split a communicator without blocking, so the constructor hangs if another rank stops
+  /// within the constructor. Throws Error, on all ranks, if `world` has too few ranks. Collective: every rank
+  /// of `world` calls it.
+  IoRoles(Communicator& ranks, MPI_Comm world, const OutputConfig& config);
   ~IoRoles();
   IoRoles(const IoRoles&) = delete;
   IoRoles& operator=(const IoRoles&) = delete;
 
-  /// Communicator of all ranks, for PatchIO's messages only.
-  MPI_Comm All() const { return this->AllRanks; }
-  /// Communicator of the ranks that have the role of this rank.
-  MPI_Comm OfSameRole() const { return this->Same; }
-  /// Returns whether this rank is a compute rank.
-  bool Computes() const { return !this->IsIoRank[this->Self]; }
-  int Rank() const { return this->Self; }
+  /// Returns the communicator of all ranks, which only PatchIO uses.
+  MPI_Comm WorldCommunicator() const { return this->World; }
+  /// Returns the communicator of the ranks that have the same role as this rank.
+  MPI_Comm RoleCommunicator() const { return this->SameRole; }
+  bool IsComputeRank() const { return !this->IsIoRank[this->OwnRank]; }
+  int Rank() const { return this->OwnRank; }
 
-  /// Numbers of the compute ranks and of the I/O ranks among all ranks.
-  const std::vector<int>& ComputeRanks() const { return this->OfKind[0]; }
-  const std::vector<int>& IoRanks() const { return this->OfKind[1]; }
+  /// Return the numbers, among all ranks, of the compute ranks and of the I/O ranks.
+  const std::vector<int>& ComputeRanks() const { return this->RanksOfRole[0]; }
+  const std::vector<int>& IoRanks() const { return this->RanksOfRole[1]; }
 
-  /// Prevents the release of the communicators, because MPI may still use messages that were given up.
-  void Keep() { this->Kept = true; }
+  /// Makes the destructor leak the communicators. Call this method if messages are still in progress.
+  void LeakCommunicators() { this->LeaksCommunicators = true; }
 
-  /// Returns the I/O rank of each compute rank.
-  std::vector<int> Map(const Declaration& declared) const;
+  /// Returns the I/O rank of each compute rank, see MapRanks().
+  std::vector<int> MapComputeRanks(const Declaration& declared) const;
 
 private:
-  MPI_Comm AllRanks = MPI_COMM_NULL, Same = MPI_COMM_NULL;
-  bool Kept = false;
+  MPI_Comm World = MPI_COMM_NULL, SameRole = MPI_COMM_NULL;
+  bool LeaksCommunicators = false;
   const IoLayout Layout;
-  int Self = 0;
-  std::vector<int> Machines;   ///< machine of each rank
-  std::vector<bool> IsIoRank;  ///< whether each rank is an I/O rank
-  std::array<std::vector<int>, 2> OfKind;
+  int OwnRank = 0;
+  std::vector<int> Machines;                    ///< number of each rank's machine
+  std::vector<bool> IsIoRank;                   ///< one flag per rank
+  std::array<std::vector<int>, 2> RanksOfRole;  ///< compute ranks, I/O ranks
 };
 
 }  // namespace patchio::output

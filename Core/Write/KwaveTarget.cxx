@@ -1,6 +1,8 @@
-// The target for sensors, which sample a simulation's arrays and write files like k-Wave's.
+// The target of the format kwave, which samples a simulation's arrays at a sensor, and writes files like
+// k-Wave's output.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/Text.h"
 #include "Formats/KWave/KwaveFile.h"
 #include "Write/FloatFile.h"
 #include "Write/SensorWriter.h"
@@ -22,74 +24,76 @@ public:
   {
   }
 
-  bool TakesParts() const override { return true; }
-  std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) override;
-  PendingStep Prepare(container::StepToWrite step, const GivenArrays& given) override;
+  bool CopiesParts() const override { return true; }
+  std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& declared, std::size_t variables) override;
+  PendingStep Prepare(container::StepToWrite step, const SimulationArrays& source) override;
   void Flush(int /*threads*/) override { this->Writer.Flush(); }
-  void Lose(std::int64_t step) override { this->Writer.Lose(step); }
+  void MarkLost(std::int64_t step) override { this->Writer.MarkLost(step); }
 
 private:
-  std::shared_ptr<const SensorCut> CutOf(const std::shared_ptr<const Declaration>& what) const;
-  void Check(const Catalog& data) const;
+  std::shared_ptr<const LocalSensor> MakeLocalSensor(
+      const std::shared_ptr<const Declaration>& declared) const;
+  void CheckSupported(const Catalog& data) const;
   void Require(bool holds, const std::string& expected, const std::string& found) const;
-  void TakeValues(std::size_t series, const container::StepToWrite& step,
-      const std::vector<GivenArray>& given, std::vector<float>& values) const;
+  void CopyValues(std::size_t series, const container::StepToWrite& step,
+      const std::vector<SimulationArray>& source, std::vector<float>& values) const;
 
   const std::string Path;
   UniformSteps Uniform;
   SensorWriter Writer;
-  std::shared_ptr<const SensorCut> Current;
+  std::shared_ptr<const LocalSensor> Current;
   std::int64_t Prepared = 0;  ///< number of prepared steps
 };
 
-std::uint64_t KwaveTarget::BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables)
+std::uint64_t KwaveTarget::BytesOf(const std::shared_ptr<const Declaration>& declared, std::size_t variables)
 {
-  if (!this->Current || this->Current->Of != what) {
-    this->Current = this->CutOf(what);
+  if (!this->Current || this->Current->Declared != declared) {
+    this->Current = this->MakeLocalSensor(declared);
   }
   std::uint64_t bytes = 0;
-  for (const std::vector<std::int64_t>& sets : this->Current->Values) {
+  for (const std::vector<std::int64_t>& sets : this->Current->ValueCounts) {
     bytes += std::accumulate(sets.begin(), sets.end(), std::int64_t(0)) * variables * sizeof(float);
   }
   return bytes;
 }
 
-std::shared_ptr<const SensorCut> KwaveTarget::CutOf(const std::shared_ptr<const Declaration>& what) const
+std::shared_ptr<const LocalSensor> KwaveTarget::MakeLocalSensor(
+    const std::shared_ptr<const Declaration>& declared) const
 {
-  auto cut = std::make_shared<SensorCut>();
-  cut->Of = what;
+  auto local = std::make_shared<LocalSensor>();
+  local->Declared = declared;
   for (const SensorSeries& series : this->Writer.Series()) {
-    cut->Runs.emplace_back();
-    cut->Values.emplace_back();
-    for (std::size_t set = 0; set < series.Sets(); ++set) {
+    local->Runs.emplace_back();
+    local->ValueCounts.emplace_back();
+    for (std::size_t set = 0; set < series.SetCount(); ++set) {
       const auto& runs =
-          cut->Runs.back().emplace_back(RunsIn(series, set, what->Data(), what->LocalPatches()));
-      cut->Values.back().push_back(std::accumulate(runs.begin(), runs.end(), std::int64_t(0),
+          local->Runs.back().emplace_back(RunsIn(series, set, declared->Data(), declared->LocalPatches()));
+      local->ValueCounts.back().push_back(std::accumulate(runs.begin(), runs.end(), std::int64_t(0),
           [](std::int64_t sum, const SensorRun& run) { return sum + run.Count; }));
     }
   }
-  return cut;
+  return local;
 }
 
-PendingStep KwaveTarget::Prepare(container::StepToWrite step, const GivenArrays& given)
+PendingStep KwaveTarget::Prepare(container::StepToWrite step, const SimulationArrays& source)
 {
   this->Uniform.Check(step.Data);
-  this->Check(step.Data);
-  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, given.Fault};
-  this->BytesOf(given.What, step.Types.size());
-  sample.What = this->Current;
-  sample.Values = this->Writer.TakeMemory();
+  this->CheckSupported(step.Data);
+  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, source.Fault};
+  this->BytesOf(source.Declared, step.Types.size());
+  sample.Local = this->Current;
+  sample.Values = this->Writer.AcquireMemory();
   const std::string problem = CatchError([&] {
     if (this->Uniform.IsEmpty()) {
       this->Writer.LayOut(step.Data);
     }
-    for (std::size_t series = 0; series < this->Writer.Series().size() && given.Fault.empty(); ++series) {
-      if (this->Writer.Takes(series, sample)) {
-        this->TakeValues(series, step, given.Arrays, sample.Values[series]);
+    for (std::size_t series = 0; series < this->Writer.Series().size() && source.Fault.empty(); ++series) {
+      if (this->Writer.Includes(series, sample)) {
+        this->CopyValues(series, step, source.Arrays, sample.Values[series]);
       }
     }
   });
-  sample.Fault = given.Fault.empty() ? problem : given.Fault;
+  sample.Fault = source.Fault.empty() ? problem : source.Fault;
   this->Uniform.Add(step.Data);
   return [this, sample = std::move(sample)](const container::HeldValues&, int threads) mutable {
     this->Writer.Add(std::move(sample), threads);
@@ -97,16 +101,20 @@ PendingStep KwaveTarget::Prepare(container::StepToWrite step, const GivenArrays&
 }
 
 /// Throws Error if the format kwave does not support the step.
-void KwaveTarget::Check(const Catalog& data) const
+void KwaveTarget::CheckSupported(const Catalog& data) const
 {
   for (const Variable& variable : data.Variables) {
     this->Require(variable.Components == 1 && variable.Center == Centering::Cell,
-        "scalars at the centres of cells", fmt::format("variable '{}'", PlainText(variable.Name)));
+        "scalars at the centres of cells",
+        fmt::format("'{}' with {} at {}", PlainText(variable.Name),
+            CountText(variable.Components, "component"),
+            variable.Center == Centering::Node ? "nodes" : "cells"));
     const std::string fault = kwave::FaultOfName(variable.Name);
     this->Require(fault.empty(), "names that the format kwave allows",
         fmt::format("'{}': {}", PlainText(variable.Name), fault));
   }
-  this->Require(!data.Patches.empty() && data.Patches[0].Level == 0, "patches of the coarsest level", "none");
+  this->Require(
+      !data.Patches.empty() && data.Patches[0].Level == 0, "patches of the coarsest level", "no such patch");
 }
 
 void KwaveTarget::Require(bool holds, const std::string& expected, const std::string& found) const
@@ -116,21 +124,21 @@ void KwaveTarget::Require(bool holds, const std::string& expected, const std::st
   }
 }
 
-void KwaveTarget::TakeValues(std::size_t series, const container::StepToWrite& step,
-    const std::vector<GivenArray>& given, std::vector<float>& values) const
+void KwaveTarget::CopyValues(std::size_t series, const container::StepToWrite& step,
+    const std::vector<SimulationArray>& source, std::vector<float>& values) const
 {
   const std::size_t patches = step.Data.Patches.size();
-  std::vector<const GivenArray*> arrays(patches * step.Types.size(), nullptr);
-  for (const GivenArray& array : given) {
+  std::vector<const SimulationArray*> arrays(patches * step.Types.size(), nullptr);
+  for (const SimulationArray& array : source) {
     arrays[array.Variable * patches + array.Patch] = &array;
   }
-  const std::vector<std::int64_t>& sets = this->Current->Values[series];
+  const std::vector<std::int64_t>& sets = this->Current->ValueCounts[series];
   values.resize(std::accumulate(sets.begin(), sets.end(), std::int64_t(0)) * step.Types.size());
   float* next = values.data();
   for (std::size_t variable = 0; variable < step.Types.size(); ++variable) {
     for (const std::vector<SensorRun>& runs : this->Current->Runs[series]) {
       for (const SensorRun& run : runs) {
-        const GivenArray* const array = arrays[variable * patches + run.Patch];
+        const SimulationArray* const array = arrays[variable * patches + run.Patch];
         if (!array) {
           this->Require(false, "values of all variables on all patches of the coarsest level",
               fmt::format(
@@ -138,7 +146,7 @@ void KwaveTarget::TakeValues(std::size_t series, const container::StepToWrite& s
         }
         Int3 layers = array->Ghosts;
         std::fill(layers.begin() + step.Data.Dimension, layers.end(), 0);
-        const Box box = Grown(step.Data.Patches[run.Patch].Cells, layers);
+        const Box box = Grow(step.Data.Patches[run.Patch].Cells, layers);
         CopyFloats(step.Types[variable], array->Values, IndexIn(box, run.Cell), run.Count, next);
         next += run.Count;
       }

@@ -25,11 +25,11 @@
 namespace patchio::output {
 
 /// The data of a step that must be the same on all ranks.
-struct AgreedStep
+struct StepIdentity
 {
   std::int64_t Number = 0;
   double Time = 0;
-  std::uint64_t Declared = 0;  ///< checksum of Declaration::Lines()
+  std::uint64_t DeclarationChecksum = 0;  ///< checksum of Declaration::Lines()
 };
 
 /// A step from the call of Write() to the end of its write.
@@ -37,32 +37,34 @@ struct Output::Step
 {
   std::int64_t Number = 0;
   double Time = 0;
-  std::shared_ptr<const Declaration> What;
+  std::shared_ptr<const Declaration> Declared;
   std::vector<std::size_t> Channels;  ///< channels that write the step
-  std::vector<bool> Wanted;           ///< per variable: whether one of the channels writes it
-  std::vector<ArrayOfStep> Arrays;    ///< arrays of this rank, by variable and patch
-  bool HasAll = true;                 ///< each patch of this rank has each variable
-  std::string Fault;                  ///< reason why this rank cannot provide its values
+  std::vector<bool> Selected;  ///< one flag per variable: whether one of the channels writes the variable
+  std::vector<ArrayOfStep> Arrays;  ///< arrays of this rank, by variable and patch
+  bool HasAll = true;               ///< true: each patch of this rank has each selected variable
+  std::string Fault;                ///< reason why this rank cannot provide values; empty: no fault
   std::unique_ptr<std::byte[]> Copies;
-  std::uint64_t BytesOfParts = 0;  ///< bytes of the parts that targets copy; see Target::TakesParts()
+  std::uint64_t BytesOfParts = 0;  ///< bytes of the parts that targets copy; see Target::CopiesParts()
 
-  /// Returns the bytes that CopyArrays() copies: all arrays, or only arrays with ghosts.
-  std::uint64_t BytesToCopy(bool all) const;
-  /// Copies arrays. If `all` is true, the simulation's arrays are not needed afterwards.
-  void CopyArrays(bool all);
-  /// Runs `work` unless there is a fault already. An Error of `work` becomes the fault.
+  /// Returns the number of bytes that CopyArrays() copies.
+  std::uint64_t BytesToCopy(bool allArrays) const;
+  /// Copies the arrays with ghosts or, if `allArrays` is true, all arrays, so that the simulation may change
+  /// its arrays.
+  void CopyArrays(bool allArrays);
+  /// Runs `work` unless Fault is set. Stores the message of an Error of `work` in Fault.
   void TryTo(const std::function<void()>& work)
   {
     this->Fault = this->Fault.empty() ? CatchError(work) : this->Fault;
   }
-  AgreedStep Head() const;
-  /// Copies all arrays to `to`, one after another.
+  StepIdentity Identity() const;
+  /// Copies all arrays to `to`, one after another, with Declaration::AlignedBytesOf() bytes for each array.
   void Pack(std::byte* to) const;
 };
 
 namespace {
 
-/// Returns the numbers of the channel's variables. Throws Error if the simulation lacks one of them.
+/// Returns the indices in `data` of the channel's variables. Throws Error if the simulation has not declared
+/// a variable of the channel.
 std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
 {
   std::vector<int> variables;
@@ -84,26 +86,26 @@ std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
 
 }  // namespace
 
-std::uint64_t Output::Step::BytesToCopy(bool all) const
+std::uint64_t Output::Step::BytesToCopy(bool allArrays) const
 {
   std::uint64_t bytes = 0;
   for (const ArrayOfStep& array : this->Arrays) {
-    bytes += array.Whole && (all || this->What->HasGhosts(array.Variable))
-                 ? this->What->RoomFor(array.Variable, array.Patch)
+    bytes += array.IsNeededWhole && (allArrays || this->Declared->HasGhosts(array.Variable))
+                 ? this->Declared->AlignedBytesOf(array.Variable, array.Patch)
                  : 0;
   }
   return bytes;
 }
 
-void Output::Step::CopyArrays(bool all)
+void Output::Step::CopyArrays(bool allArrays)
 {
-  this->Copies.reset(new std::byte[this->BytesToCopy(all)]);  // not initialized
+  this->Copies.reset(new std::byte[this->BytesToCopy(allArrays)]);  // not initialized
   std::byte* next = this->Copies.get();
   for (ArrayOfStep& array : this->Arrays) {
-    if (array.Whole && (all || this->What->HasGhosts(array.Variable))) {
-      this->What->CopyInside(array.Variable, array.Patch, array.Values, next);
+    if (array.IsNeededWhole && (allArrays || this->Declared->HasGhosts(array.Variable))) {
+      this->Declared->CopyWithoutGhosts(array.Variable, array.Patch, array.Values, next);
       array.Values = next;
-      next += this->What->RoomFor(array.Variable, array.Patch);
+      next += this->Declared->AlignedBytesOf(array.Variable, array.Patch);
     }
   }
 }
@@ -111,14 +113,14 @@ void Output::Step::CopyArrays(bool all)
 void Output::Step::Pack(std::byte* to) const
 {
   for (const ArrayOfStep& array : this->Arrays) {
-    this->What->CopyInside(array.Variable, array.Patch, array.Values, to);
-    to += this->What->RoomFor(array.Variable, array.Patch);
+    this->Declared->CopyWithoutGhosts(array.Variable, array.Patch, array.Values, to);
+    to += this->Declared->AlignedBytesOf(array.Variable, array.Patch);
   }
 }
 
-AgreedStep Output::Step::Head() const
+StepIdentity Output::Step::Identity() const
 {
-  const std::string text = JoinTexts(this->What->Lines());
+  const std::string text = JoinTexts(this->Declared->Lines());
   return {this->Number, this->Time, Checksum(text.data(), text.size())};
 }
 
@@ -128,16 +130,16 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   auto step = std::make_shared<Step>();
   step->Number = number;
   step->Time = time;
-  step->What = this->Declared;
-  step->Wanted.resize(this->Declared->Variables().size());
+  step->Declared = this->Declared;
+  step->Selected.resize(this->Declared->Variables().size());
   step->Channels = this->Writer->ChannelsFor(number);
-  step->TryTo([&] { this->TakeArrays(*step, values); });
+  step->TryTo([&] { this->AddArrays(*step, values); });
   return step;
 }
 
-/// Adds the simulation's arrays to the step. Throws Error for values that cannot be written; the caller must
-/// inform all ranks of the Error.
-void Output::TakeArrays(Step& step, const void* const* values) const
+/// Adds the simulation's arrays to the step. Throws Error, on this rank alone, if the step cannot be written;
+/// the caller must inform the other ranks.
+void Output::AddArrays(Step& step, const void* const* values) const
 {
   const Catalog& data = this->Declared->Data();
   if (!this->FailedCalls.empty()) {
@@ -154,23 +156,23 @@ void Output::TakeArrays(Step& step, const void* const* values) const
         step.Number));
   }
   if (data.Variables.empty()) {
-    throw Error(
-        fmt::format("Step {} has no variables. Declare at least one with patchio_variable() before the step.",
-            step.Number));
+    throw Error(fmt::format(
+        "Step {} has no variables. Declare at least one variable with patchio_variable() before the step.",
+        step.Number));
   }
-  std::vector<bool>& wanted = step.Wanted;
-  std::vector<bool> whole = wanted;
+  std::vector<bool>& selected = step.Selected;
+  std::vector<bool> whole = selected;
   for (const std::size_t channel : step.Channels) {
     const std::vector<int> variables = VariablesOf(this->Config.Channels[channel], data);
     Target& target = this->Writer->TargetOf(channel);
     step.BytesOfParts += target.BytesOf(this->Declared, variables.size());
     for (const int variable : variables) {
-      wanted[variable] = true;
-      whole[variable] = whole[variable] || !target.TakesParts();
+      selected[variable] = true;
+      whole[variable] = whole[variable] || !target.CopiesParts();
     }
   }
   const std::vector<int>& mine = this->Declared->LocalPatches();
-  const std::size_t arrays = wanted.size() * mine.size();
+  const std::size_t arrays = selected.size() * mine.size();
   if (!values && arrays > 0) {
     throw Error(
         fmt::format("Step {} has no list of arrays: the argument 'values' of patchio_write() is NULL. Pass "
@@ -179,18 +181,18 @@ void Output::TakeArrays(Step& step, const void* const* values) const
   }
   for (std::size_t i = 0; i < arrays; ++i) {
     const int variable = static_cast<int>(i / mine.size());
-    if (wanted[variable] && values[i]) {
+    if (selected[variable] && values[i]) {
       step.Arrays.push_back({variable, mine[i % mine.size()], values[i], whole[variable], values[i]});
     }
-    step.HasAll = step.HasAll && (!wanted[variable] || values[i]);
+    step.HasAll = step.HasAll && (!selected[variable] || values[i]);
   }
   std::sort(step.Arrays.begin(), step.Arrays.end(), [](const ArrayOfStep& a, const ArrayOfStep& b) {
     return std::tie(a.Variable, a.Patch) < std::tie(b.Variable, b.Patch);
   });
 }
 
-/// Throws Error if the copies of a step exceed the memory limit.
-void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
+/// Throws Error if the copies of a step exceed the memory limit. `bytes`: size of the copies on this rank.
+void Output::CheckMemory(const Step& step, std::uint64_t bytes) const
 {
   if (bytes > this->Config.Memory) {
     throw Error(
@@ -201,53 +203,52 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
   }
 }
 
-/// Returns the encoded list of each rank's arrays of the step. If the step cannot be written, informs the
-/// targets that the step is lost, and throws Error, the same on all ranks. Collective: every compute rank
-/// calls it.
-std::vector<std::string> Output::Agree(const Step& step)
+/// Gathers the encoded lists of the arrays of all ranks. If the step cannot be written, informs the targets
+/// that the step is lost, and throws Error, the same on all ranks. Collective: every compute rank calls it.
+std::vector<std::string> Output::GatherArrayLists(const Step& step)
 {
   std::vector<std::string> lists;
   std::int64_t number = step.Number;
-  const std::string fault = CatchError([&] { lists = this->Compare(step, number); });
+  const std::string fault = CatchError([&] { lists = this->CompareSteps(step, number); });
   if (!fault.empty()) {
-    this->Lose(number);
+    this->MarkLost(number);
     throw Error(fault);
   }
   return lists;
 }
 
-/// Does the work of Agree(), but does not inform the targets. `number` receives the step number of rank 0, so
-/// that all ranks lose the same step. Collective: every compute rank calls it.
-std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number) const
+/// Gathers the lists for GatherArrayLists(), and compares the steps of the ranks. `number` receives the step
+/// number of rank 0, so that all ranks mark the same step as lost. Collective: every compute rank calls it.
+std::vector<std::string> Output::CompareSteps(const Step& step, std::int64_t& number) const
 {
-  const auto takesParts = [this](
-                              std::size_t channel) { return this->Writer->TargetOf(channel).TakesParts(); };
-  if (std::all_of(step.Channels.begin(), step.Channels.end(), takesParts)) {
-    // Targets that take parts compare the steps of the ranks later, after gathering several.
+  const auto copiesParts = [this](
+                               std::size_t channel) { return this->Writer->TargetOf(channel).CopiesParts(); };
+  if (std::all_of(step.Channels.begin(), step.Channels.end(), copiesParts)) {
+    // Targets that copy parts compare the steps of the ranks later, after gathering several steps.
     return std::vector<std::string>(this->Ranks->Size(), EncodeArrays({}, true));
   }
-  const std::string mine = TextOfValues(std::vector{step.Head()});
+  const std::string mine = PackValues(std::vector{step.Identity()});
   std::vector<std::string> lists = this->Ranks->AllGather(
       mine + (step.Fault.empty() ? EncodeArrays(step.Arrays, step.HasAll) : EncodeFault(step.Fault)));
-  number = ValuesInTexts<AgreedStep>({lists[0].substr(0, mine.size())}).at(0).Number;
+  number = UnpackValues<StepIdentity>({lists[0].substr(0, mine.size())}).at(0).Number;
   bool alike = true;
   for (const std::string& one : lists) {
     alike = alike && one.compare(0, mine.size(), lists[0], 0, mine.size()) == 0;
   }
   for (std::string& one : lists) {
     one = one.substr(mine.size());
-    ThrowFaultIn(one);
+    ThrowIfFault(one);
   }
   if (!alike) {
-    CheckSameOnAllRanks(*this->Ranks, {{step.Number, step.Time}}, *step.What);
+    CheckSameOnAllRanks(*this->Ranks, {{step.Number, step.Time}}, *step.Declared);
   }
   return lists;
 }
 
 namespace {
 
-/// Returns the catalog with only these variables.
-Catalog WithVariables(Catalog data, const std::vector<int>& variables)
+/// Returns the catalog with only the variables whose indices are in `variables`.
+Catalog SelectVariables(Catalog data, const std::vector<int>& variables)
 {
   const auto patches = static_cast<int>(data.Patches.size());
   std::vector<Variable> kept;
@@ -277,18 +278,18 @@ OutputConfig WithAbsolutePaths(OutputConfig config)
 
 }  // namespace
 
-Output::Output(const OutputConfig& config, MPI_Comm comm) : Config(WithAbsolutePaths(config)), Given(comm)
+Output::Output(const OutputConfig& config, MPI_Comm comm) : Config(WithAbsolutePaths(config)), UserComm(comm)
 {
   this->Ranks = std::make_unique<BoundedCommunicator>(comm, config.WaitSeconds, "patchio_open");
-  CheckAlike(config, *this->Ranks);
-  if (config.How == Mode::Ranks) {
+  CheckSameConfig(config, *this->Ranks);
+  if (config.WriteMode == Mode::Ranks) {
     this->Roles = std::make_unique<IoRoles>(*this->Ranks, comm, config);
-    this->Ranks =
-        std::make_unique<BoundedCommunicator>(this->Roles->OfSameRole(), config.WaitSeconds, "patchio_open");
+    this->Ranks = std::make_unique<BoundedCommunicator>(
+        this->Roles->RoleCommunicator(), config.WaitSeconds, "patchio_open");
   }
-  const bool asynchronous = this->Roles ? !this->Roles->Computes() : config.How == Mode::Thread;
+  const bool asynchronous = this->Roles ? !this->Roles->IsComputeRank() : config.WriteMode == Mode::Thread;
   this->Writer = std::make_unique<ChannelOutput>(this->Config, *this->Ranks, asynchronous);
-  this->CheckPlaces();
+  this->CheckChannelPaths();
   // MPI_Finalize() runs its callbacks in reverse order. H5open() registers HDF5 now, so that HDF5 ends after
   // open outputs have been closed.
   H5open();
@@ -297,18 +298,18 @@ Output::Output(const OutputConfig& config, MPI_Comm comm) : Config(WithAbsoluteP
 Output::~Output()
 {
   if (this->Roles && this->Ranks->IsBroken()) {
-    this->Roles->Keep();
+    this->Roles->LeakCommunicators();
   }
 }
 
-/// Throws Error if no file can be written at a channel's path. Otherwise, the run would fail at its first
-/// step, which may be hours later.
-void Output::CheckPlaces() const
+/// Throws Error if a channel's path is not writable. Otherwise, the run would fail at the first step, which
+/// may be hours later. Not collective; only rank 0 checks the paths.
+void Output::CheckChannelPaths() const
 {
-  const bool computes = this->Roles && this->Roles->Computes();
+  const bool computes = this->Roles && this->Roles->IsComputeRank();
   for (const Channel& channel : this->Config.Channels) {
     if (this->Ranks->Rank() == 0 && !computes) {
-      CheckPlace(channel.Path);
+      MakeWritableFolder(channel.Path);
     }
   }
 }
@@ -316,13 +317,13 @@ void Output::CheckPlaces() const
 MPI_Comm Output::Compute()
 {
   if (!this->Roles) {
-    return this->Given;
+    return this->UserComm;
   }
-  if (this->Roles->Computes()) {
+  if (this->Roles->IsComputeRank()) {
     if (!this->Sender) {
       this->Sender = std::make_unique<StepSender>(*this->Roles, *this->Ranks, this->Config);
     }
-    return this->Roles->OfSameRole();
+    return this->Roles->RoleCommunicator();
   }
   if (!this->Receiver) {
     this->Receiver = std::make_unique<StepReceiver>(*this->Roles, this->Ranks->Rank(), this->Config);
@@ -354,8 +355,9 @@ std::uint64_t Output::PeakMemory() const
                           : this->Writer->Thread().Peak();
 }
 
-/// Returns a copy of the declaration for changes. Steps in progress keep the earlier declaration.
-Declaration& Output::Change()
+/// Replaces the present declaration by a copy, and returns the copy for changes. Steps in progress use the
+/// earlier declaration.
+Declaration& Output::NewDeclaration()
 {
   this->CheckIsComputeRank();
   auto changed = std::make_shared<Declaration>(*this->Declared);
@@ -378,7 +380,7 @@ void Output::Declare(const std::string& call, bool replaces, const std::function
 void Output::SetGrid(
     int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios)
 {
-  this->Change().SetGrid(dimension, origin, spacing, ratios);
+  this->NewDeclaration().SetGrid(dimension, origin, spacing, ratios);
 }
 
 void Output::SetPatches(const std::vector<DeclaredPatch>& patches, const std::string& fault)
@@ -391,15 +393,15 @@ void Output::SetPatches(const std::vector<DeclaredPatch>& patches, const std::st
     }
     this->Declared->CheckGrid();
   });
-  this->Change().SetPatches(*this->Ranks, patches);
+  this->NewDeclaration().SetPatches(*this->Ranks, patches);
 }
 
 void Output::AddVariable(const DeclaredVariable& variable)
 {
-  this->Change().AddVariable(variable);
+  this->NewDeclaration().AddVariable(variable);
 }
 
-bool Output::Wants(std::int64_t step) const
+bool Output::WritesStep(std::int64_t step) const
 {
   return !this->Writer->ChannelsFor(step).empty();
 }
@@ -415,70 +417,72 @@ void Output::Write(std::int64_t number, double time, const void* const* values)
   if (!step->Channels.empty()) {
     this->Sender ? this->SendStep(*step) : this->WriteStep(step);
   }
-  ThrowFaults({this->TakeFaults()});
+  ThrowFaults({this->ExtractFaults()});
 }
 
-std::string Output::TakeFaults()
+std::string Output::ExtractFaults()
 {
-  return this->Sender ? this->Sender->TakeFaults() : this->Writer->Thread().TakeFaults();
+  return this->Sender ? this->Sender->ExtractFaults() : this->Writer->Thread().ExtractFaults();
 }
 
-/// Writes a step on this rank. A writing thread gets a copy of the values. If the copy would exceed the
-/// memory limit, writes the simulation's own arrays, and waits for the write.
+/// Writes a step, whose values stay on this rank. A writing thread gets a copy of the values. If the copy
+/// would exceed the memory limit, the thread writes the simulation's own arrays, and this method waits for
+/// the write. Collective: every compute rank calls it.
 void Output::WriteStep(const std::shared_ptr<Step>& step)
 {
   WritingThread& thread = this->Writer->Thread();
   const std::uint64_t ofParts = thread.IsAsynchronous() ? step->BytesOfParts : 0;
-  const bool all = thread.IsAsynchronous() && step->BytesToCopy(true) + ofParts <= this->Config.Memory;
-  const std::uint64_t bytes = step->BytesToCopy(all) + ofParts;
+  const bool allArrays = thread.IsAsynchronous() && step->BytesToCopy(true) + ofParts <= this->Config.Memory;
+  const std::uint64_t bytes = step->BytesToCopy(allArrays) + ofParts;
   step->TryTo([&] {
-    this->CheckRoom(*step, bytes);
-    thread.MakeRoom(bytes);
-    step->CopyArrays(all);
+    this->CheckMemory(*step, bytes);
+    thread.WaitForMemory(bytes);
+    step->CopyArrays(allArrays);
   });
-  const std::vector<std::string> lists = this->Agree(*step);
+  const std::vector<std::string> lists = this->GatherArrayLists(*step);
   this->Writer->WriteParts(step->Number, this->Prepare(step, lists), bytes);
-  if (!all) {
-    thread.FinishInAnyTime();
+  if (!allArrays) {
+    thread.FinishWithoutLimit();
   }
 }
 
-/// Sends the step to the I/O ranks, with the list of each compute rank's arrays.
+/// Sends the step to the I/O ranks, with the list of each compute rank's arrays. Collective: every compute
+/// rank calls it.
 void Output::SendStep(Step& step)
 {
   const std::uint64_t bytes = step.BytesToCopy(true);
-  step.TryTo([&] { this->Sender->MakeRoom(bytes); });
+  step.TryTo([&] { this->Sender->WaitForMemory(bytes); });
   Command command;
-  command.Lists = this->Agree(step);
-  command.Code = CodeOf(step.What->Names(), step.Wanted);
+  command.Lists = this->GatherArrayLists(step);
+  command.Code = CodeOf(step.Declared->Names(), step.Selected);
   command.Step = step.Number;
   command.Time = step.Time;
-  this->Sender->Send(std::move(command), step.What, bytes, [&](std::byte* to) { step.Pack(to); });
+  this->Sender->Send(std::move(command), step.Declared, bytes, [&](std::byte* to) { step.Pack(to); });
 }
 
-/// Informs the targets of this rank, or the I/O ranks, that a step is lost.
-void Output::Lose(std::int64_t step)
+/// Informs the targets of this rank or, on a compute rank with I/O ranks, the I/O ranks that a step is lost.
+void Output::MarkLost(std::int64_t step)
 {
-  this->Sender ? this->Sender->Lose(step) : this->Writer->Lose(step, this->Writer->ChannelsFor(step));
+  this->Sender ? this->Sender->MarkLost(step) : this->Writer->MarkLost(step, this->Writer->ChannelsFor(step));
 }
 
 void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
 {
-  for (const std::int64_t lost : received->What.Lost) {
-    this->Lose(lost);
+  for (const std::int64_t lost : received->StepCommand.Lost) {
+    this->MarkLost(lost);
   }
   const auto step = std::make_shared<Step>();
-  step->Number = received->What.Step;
-  step->Time = received->What.Time;
-  step->What = received->Declared;
-  step->Wanted = received->Wanted;
+  step->Number = received->StepCommand.Step;
+  step->Time = received->StepCommand.Time;
+  step->Declared = received->Declared;
+  step->Selected = received->Selected;
   step->Arrays = received->Arrays;
   step->Channels = this->Writer->ChannelsFor(step->Number);
   this->Writer->WriteParts(
-      step->Number, this->Prepare(step, received->What.Lists, received->Map), received->Bytes);
+      step->Number, this->Prepare(step, received->StepCommand.Lists, received->Map), received->Bytes);
   this->Writer->Thread().Add(0, [this, received] {
     received->Buffers.clear();
-    this->Receiver->Done(this->Writer->Thread().TakeFaults());
+    this->Receiver->MarkWritten(this->Writer->Thread().ExtractFaults());
   });
 }
 
@@ -493,20 +497,20 @@ void Output::Close(const std::string& call)
   const std::string end = CatchError([this] {
     if (this->Sender) {
       this->Sender->End();
-    } else if (this->Roles && !this->Receiver && !this->Roles->Computes()) {
+    } else if (this->Roles && !this->Receiver && !this->Roles->IsComputeRank()) {
       throw Error("This I/O rank has written nothing, because it did not call patchio_compute().");
     }
   });
-  ThrowFaults({fault, end, this->TakeFaults()});
+  ThrowFaults({fault, end, this->ExtractFaults()});
 }
 
-/// Writes all steps. `closes`: true if each rank waits for its own steps even after ranks have given up
-/// waiting for each other. Collective: every compute rank calls it.
+/// Writes all steps. `call`: see Close(). `closes`: true if each rank waits for its own steps even after
+/// ranks have given up waiting for each other. Collective: every compute rank calls it.
 void Output::FinishSteps(const std::string& call, bool closes)
 {
   const std::string apart = CatchError([&] {
     this->Ranks->Enter(call);
-    this->Ranks->Synchronize();
+    this->Ranks->Barrier();
   });
   const std::string fault = CatchError([&] {
     if (!apart.empty() && !closes) {
@@ -521,22 +525,23 @@ void Output::FinishSteps(const std::string& call, bool closes)
     }
     this->Writer->Thread().Finish();
   });
-  ThrowFaults({apart, fault, this->TakeFaults()});
+  ThrowFaults({apart, fault, this->ExtractFaults()});
 }
 
-/// Prepares the parts of a step. `lists`: the encoded list of arrays of each compute rank. `map`: the I/O
-/// rank of each compute rank; empty if the compute ranks write.
+/// Prepares the parts of a step for the channels. `owner`: the step; owns the memory of the values. `lists`:
+/// the encoded list of arrays of each compute rank. `map`: the I/O rank of each compute rank; empty if the
+/// compute ranks write.
 std::vector<StepPart> Output::Prepare(
-    const std::shared_ptr<Step>& given, const std::vector<std::string>& lists, const std::vector<int>& map)
+    const std::shared_ptr<Step>& owner, const std::vector<std::string>& lists, const std::vector<int>& map)
 {
-  const Step& step = *given;
-  Catalog data = step.What->Data();
+  const Step& step = *owner;
+  Catalog data = step.Declared->Data();
   data.Step = step.Number;
   data.Time = step.Time;
   data.ResetPresence();
   for (std::size_t rank = 0; rank < lists.size(); ++rank) {
     for (const ArrayOfStep& array :
-        DecodeArrays(lists[rank], static_cast<int>(rank), *step.What, step.Wanted)) {
+        DecodeArrays(lists[rank], static_cast<int>(rank), *step.Declared, step.Selected)) {
       data.SetPresence(array.Variable, array.Patch, Presence::Stored);
     }
   }
@@ -547,35 +552,35 @@ std::vector<StepPart> Output::Prepare(
   for (const std::size_t channel : step.Channels) {
     StepPart& part = parts.emplace_back();
     part.Channel = channel;
-    part.Values.Holder = given;
+    part.Values.Holder = owner;
     part.Fault = CatchError(
         [&] { this->PreparePart(step, channel == step.Channels.back() ? std::move(data) : data, part); });
   }
   return parts;
 }
 
-/// Prepares the part of one channel, with its variables.
+/// Prepares the part of the step that goes to the channel part.Channel. `data`: catalog of the step.
 void Output::PreparePart(const Step& step, Catalog data, StepPart& part)
 {
   Target& target = this->Writer->TargetOf(part.Channel);
   const std::vector<int> variables = VariablesOf(this->Config.Channels[part.Channel], data);
-  std::vector<int> places(data.Variables.size(), -1);
-  container::StepToWrite wanted;
+  std::vector<int> positions(data.Variables.size(), -1);
+  container::StepToWrite stepToWrite;
   for (const int variable : variables) {
-    places[variable] = static_cast<int>(wanted.Types.size());
-    wanted.Types.push_back(step.What->Variables()[variable].Type);
+    positions[variable] = static_cast<int>(stepToWrite.Types.size());
+    stepToWrite.Types.push_back(step.Declared->Variables()[variable].Type);
   }
-  wanted.Data = WithVariables(std::move(data), variables);
-  GivenArrays given{step.What, {}, step.Fault};
+  stepToWrite.Data = SelectVariables(std::move(data), variables);
+  SimulationArrays source{step.Declared, {}, step.Fault};
   for (const ArrayOfStep& array : step.Arrays) {
-    if (places[array.Variable] >= 0 && target.TakesParts()) {
-      given.Arrays.push_back(
-          {array.Patch, places[array.Variable], array.Given, step.What->Variables()[array.Variable].Ghosts});
-    } else if (places[array.Variable] >= 0) {
-      part.Values.Arrays.push_back({array.Patch, places[array.Variable], array.Values});
+    if (positions[array.Variable] >= 0 && target.CopiesParts()) {
+      source.Arrays.push_back({array.Patch, positions[array.Variable], array.Original,
+          step.Declared->Variables()[array.Variable].Ghosts});
+    } else if (positions[array.Variable] >= 0) {
+      part.Values.Arrays.push_back({array.Patch, positions[array.Variable], array.Values});
     }
   }
-  part.Writes = target.Prepare(std::move(wanted), given);
+  part.Write = target.Prepare(std::move(stepToWrite), source);
 }
 
 }  // namespace patchio::output

@@ -1,6 +1,6 @@
-// Output of a simulation: its declarations, and the path of each step to its targets. Implements the I/O
-// ranks and channels of B. Yang et al., "Input/Output analysis and optimization for GRAPES regional model"
-// (2022), and the gathering of the study of k-Wave's output.
+// The output of a simulation: the declarations, and the transfer of each step to the targets. Implements the
+// I/O ranks and channels of B. Yang et al., "Input/Output analysis and optimization for GRAPES regional
+// model" (2022), and the gathering of steps, see Aggregation.h.
 #pragma once
 
 #include "Write/BoundedCommunicator.h"
@@ -20,82 +20,85 @@
 namespace patchio::output {
 
 /// The output of a simulation. All compute ranks call the collective methods, in the same order. The
-/// collective methods throw Error. Only these methods call MPI, on the calling thread. Waits for other ranks
-/// have a limit; see BoundedCommunicator.
+/// collective methods throw Error. Only the collective methods call MPI, on the calling thread. Waits for
+/// other ranks have a time limit; see BoundedCommunicator.
 class Output
 {
 public:
-  /// Opens the output. Throws Error on all ranks if their configurations differ. Collective: every rank of
-  /// `comm` calls it.
+  /// Opens the output. Throws Error on all ranks if the configurations of the ranks differ, and on one rank
+  /// alone if a channel's path is not writable. Collective: every rank of `comm` calls it.
   Output(const OutputConfig& config, MPI_Comm comm);
-  /// Waits for the write in progress. Later steps are lost, unless Flush() was called. With Mode::Ranks,
-  /// collective: every rank of the communicator calls it.
+  /// Waits for the write in progress. Pending steps after the write in progress are lost, unless Flush() has
+  /// returned. Collective with Mode::Ranks: every rank of the communicator calls it.
   ~Output();
 
-  /// Separates compute ranks and I/O ranks. With Mode::Ranks, the result on a compute rank is the
-  /// communicator of the compute ranks. On an I/O rank, this method writes steps until the compute ranks have
-  /// called Close(), and then returns MPI_COMM_NULL. In other modes, all ranks compute. Collective: every
-  /// rank calls it, before the methods below.
+  /// Separates compute ranks and I/O ranks. With Mode::Ranks, returns the communicator of the compute ranks
+  /// on compute ranks. On I/O ranks, writes steps until the compute ranks have called Close(), and then
+  /// returns MPI_COMM_NULL. In other modes, returns the communicator of the constructor. Call this method
+  /// before the methods below. Collective: every rank of the communicator calls it.
   MPI_Comm Compute();
 
-  /// Runs a declaration call of the simulation. After a failure, Write() throws, because arrays might be
-  /// assigned to the wrong patches or variables. `replaces`: true if the call replaces the declarations of an
-  /// earlier call of the same name, so that Write() works again after its success.
+  /// Runs `work`, a declaration of the simulation. If `work` fails, throws Error, and Write() throws Error,
+  /// too, because arrays might be assigned to the wrong patches or variables. `call`: name of the C function.
+  /// `replaces`: true if a successful call replaces the declarations of a failed call with the same name, so
+  /// that Write() works again.
   void Declare(const std::string& call, bool replaces, const std::function<void()>& work);
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
-  /// Calls Declaration::SetPatches(). `fault`: reason why this rank has no patches, which all ranks throw;
-  /// empty: none. Collective: every compute rank calls it.
+  /// Calls Declaration::SetPatches(). `fault`: reason why this rank's patches are invalid; all ranks then
+  /// throw Error with the reason. Empty: no fault. Collective: every compute rank calls it.
   void SetPatches(const std::vector<DeclaredPatch>& patches, const std::string& fault = {});
   void AddVariable(const DeclaredVariable& variable);
 
-  /// Returns whether a channel writes the step.
-  bool Wants(std::int64_t step) const;
-  /// Writes a step. `values`: arrays of each variable on each of this rank's patches, variable by variable;
-  /// null if the patch lacks the variable. The arrays may change as soon as this method has returned. If no
-  /// channel writes the step, the method returns at once. Collective: every compute rank calls it.
+  /// Returns whether any channel writes the step.
+  bool WritesStep(std::int64_t step) const;
+  /// Writes a step. `values`: the arrays of each variable on each of this rank's patches, variable by
+  /// variable; an array is null if the patch lacks the variable. The arrays may change as soon as this method
+  /// has returned. Returns at once if no channel writes the step. Collective: every compute rank calls it.
   ///
-  /// Throws the faults of earlier steps that were not thrown yet; writes this step nevertheless.
+  /// Also throws Error for faults of earlier steps that were not thrown yet; this step is then written
+  /// nevertheless.
   void Write(std::int64_t step, double time, const void* const* values);
-  /// Returns when all steps are on the storage. Throws like Write(). Collective: every compute rank calls it.
+  /// Returns when all steps are on the storage. Throws Error like Write(). Collective: every compute rank
+  /// calls it.
   void Flush();
-  /// Calls Flush() and ends the I/O ranks. `call`: name of the call for messages. If ranks have given up
-  /// waiting for each other, each rank still waits up to `wait seconds` of the configuration for its pending
-  /// steps. Collective: every compute rank calls it.
+  /// Writes all steps like Flush(), and ends the I/O ranks. `call`: name of the C function for messages. If
+  /// ranks have given up waiting for each other, each rank still waits for its pending steps, for
+  /// OutputConfig::WaitSeconds at most. Collective: every compute rank calls it.
   void Close(const std::string& call = "patchio_close");
 
-  /// Returns the largest number of bytes that pending steps took on this rank at any time, including room
-  /// that an I/O rank has promised.
+  /// Returns the largest number of bytes that pending steps have taken on this rank at any time. On an I/O
+  /// rank, the number includes the room that the rank has promised to compute ranks.
   std::uint64_t PeakMemory() const;
 
 private:
   struct Step;
 
   void CheckIsComputeRank() const;
-  void CheckPlaces() const;
+  void CheckChannelPaths() const;
   void FinishSteps(const std::string& call, bool closes);
-  Declaration& Change();
+  Declaration& NewDeclaration();
   std::shared_ptr<Step> MakeStep(std::int64_t number, double time, const void* const* values) const;
-  void TakeArrays(Step& step, const void* const* values) const;
-  void CheckRoom(const Step& step, std::uint64_t bytes) const;
+  void AddArrays(Step& step, const void* const* values) const;
+  void CheckMemory(const Step& step, std::uint64_t bytes) const;
   void WriteStep(const std::shared_ptr<Step>& step);
   void SendStep(Step& step);
   void WriteReceived(const std::shared_ptr<ReceivedStep>& received);
-  std::string TakeFaults();
-  std::vector<std::string> Agree(const Step& step);
-  std::vector<std::string> Compare(const Step& step, std::int64_t& number) const;
-  void Lose(std::int64_t step);
+  std::string ExtractFaults();
+  std::vector<std::string> GatherArrayLists(const Step& step);
+  std::vector<std::string> CompareSteps(const Step& step, std::int64_t& number) const;
+  void MarkLost(std::int64_t step);
   std::vector<StepPart> Prepare(const std::shared_ptr<Step>& step, const std::vector<std::string>& lists,
       const std::vector<int>& map = {});
   void PreparePart(const Step& step, Catalog data, StepPart& part);
 
   const OutputConfig Config;
-  const MPI_Comm Given;
+  const MPI_Comm UserComm;
   std::unique_ptr<IoRoles> Roles;              ///< with Mode::Ranks only
-  std::unique_ptr<BoundedCommunicator> Ranks;  ///< all ranks; with Roles: those with this rank's role
+  std::unique_ptr<BoundedCommunicator> Ranks;  ///< all ranks; with Roles, the ranks with this rank's role
   std::unique_ptr<StepSender> Sender;          ///< on a compute rank
   std::unique_ptr<StepReceiver> Receiver;      ///< on an I/O rank
   std::shared_ptr<const Declaration> Declared = std::make_shared<Declaration>();
-  std::map<std::string, std::string> FailedCalls;  ///< messages, by the names that were passed to Declare()
+  std::map<std::string, std::string> FailedCalls;  ///< messages of failed declarations, by C function
   std::unique_ptr<ChannelOutput> Writer;
 };
 

@@ -34,26 +34,29 @@ namespace patchio::output {
 
 namespace {
 
-/// An object of the configuration, which records the keys that are read; see CheckAllKnown(). All methods
+/// A JSON object of the configuration. Records the keys that are read; see CheckAllKnown(). All methods
 /// except Has() throw Error.
 class Section
 {
 public:
-  Section(const nlohmann::json& object, std::string place);
+  Section(const nlohmann::json& object, std::string location);
 
   bool Has(const char* key) const { return this->Object.contains(key); }
 
-  /// Returns the value of a key, or `otherwise` if there is no such key.
+  /// Returns the value of a key, or `defaultValue` if the object lacks the key. `expected`: phrase for
+  /// messages. `isValid` returns whether a value is valid.
   template <typename T>
-  T Get(const char* key, const char* expected, T otherwise, const std::function<bool(const T&)>& fits = {})
+  T Get(const char* key, const char* expected, T defaultValue,
+      const std::function<bool(const T&)>& isValid = {})
   {
     const nlohmann::json* value = this->Find(key);
     if (!value) {
-      return otherwise;
+      return defaultValue;
     }
     try {
       T result = value->get<T>();
-      if (nlohmann::json(result) == *value && (!fits || fits(result))) {  // 1.5 is not a whole number
+      if (nlohmann::json(result) == *value &&
+          (!isValid || isValid(result))) {  // rejects 1.5 for a whole number
         return result;
       }
     } catch (const nlohmann::json::exception&) {
@@ -61,23 +64,24 @@ public:
     this->Fail(fmt::format("{} for \"{}\"", expected, key), value->dump());
   }
 
-  /// Returns the enumerator that a key names.
+  /// Returns the enumerator that the value of a key names, or `defaultValue` if the object lacks the key.
+  /// `last`: the last enumerator.
   template <typename Enum>
-  Enum GetNamed(const char* key, Enum otherwise, Enum last)
+  Enum GetNamed(const char* key, Enum defaultValue, Enum last)
   {
     std::vector<std::string> names;
     for (int i = 0; i <= static_cast<int>(last); ++i) {
       names.emplace_back(NameOf(static_cast<Enum>(i)));
     }
     const auto name = this->Get<std::string>(key, fmt::format("one of {}", fmt::join(names, ", ")).c_str(),
-        NameOf(otherwise), [&](const std::string& text) { return ValueNamed(text, last).has_value(); });
+        NameOf(defaultValue), [&](const std::string& text) { return ValueNamed(text, last).has_value(); });
     return *ValueNamed(name, last);
   }
 
-  /// Returns the elements of a list, each with its place for messages; empty if there is no such key.
+  /// Returns the elements of the list of a key, or an empty list if the object lacks the key.
   std::vector<Section> GetSections(const char* key);
 
-  /// Throws Error if the object has a key that was not read.
+  /// Throws Error if the object has a key that no method has read.
   void CheckAllKnown() const;
 
   [[noreturn]] void Fail(const std::string& expected, const std::string& found) const;
@@ -86,30 +90,30 @@ private:
   const nlohmann::json* Find(const char* key);
 
   const nlohmann::json& Object;
-  const std::string Place;
+  const std::string Location;
   std::set<std::string> Known;
 };
 
 using nlohmann::json;
 
 /// Name of the configuration in messages.
-constexpr const char* Name = "The output configuration";
-/// Limit on the size of a configuration. A larger file is not a configuration.
+constexpr const char* ConfigName = "The output configuration";
+/// Largest number of bytes that are read of a file.
 constexpr std::uint64_t MostBytes = 16 << 20;
 
-std::string TextOf(const std::string& path)
+std::string ReadText(const std::string& path)
 {
   const PlainFile file(path);
   std::string text(std::min(file.Size(), MostBytes), '\0');
-  text.resize(file.ReadSome(0, text.data(), text.size()));
+  text.resize(file.ReadUpTo(0, text.data(), text.size()));
   return text;
 }
 
-/// Parses a JSON text. `name`: name of the text for messages. Throws Error if an object has a key twice,
-/// because the JSON library would keep only the last value.
+/// Parses a JSON text. `name`: name of the text for messages. Throws Error for invalid JSON, and if an object
+/// has a key twice, because the JSON library would ignore all values except the last.
 json Parse(const std::string& text, const std::string& name)
 {
-  std::vector<std::set<std::string>> keys;  // keys of the objects that enclose the current place
+  std::vector<std::set<std::string>> keys;  // keys of the objects that enclose the present position
   const auto check = [&](int /*depth*/, json::parse_event_t event, const json& value) {
     if (event == json::parse_event_t::object_start) {
       keys.emplace_back();
@@ -129,30 +133,30 @@ json Parse(const std::string& text, const std::string& name)
   }
 }
 
-/// Returns whether the text is not empty and has no control characters, such as the null character, which
-/// ends a name in C.
+/// Returns whether `text` can be a path: is not empty and has no control characters, such as the null
+/// character, which ends a path in C.
 bool IsPath(const std::string& text)
 {
   return !text.empty() &&
          std::none_of(text.begin(), text.end(), [](char letter) { return letter >= 0 && letter < ' '; });
 }
 
-/// Parses a JSON text, which begins with '{', or the file whose path is `textOrPath`. Throws Error if the
-/// text is not valid JSON, or if an object has a key twice.
+/// Parses a configuration. `textOrPath`: see ReadOutputConfig(). Throws Error if the file cannot be read;
+/// also see Parse().
 json ParseConfig(const std::string& textOrPath)
 {
   const std::size_t begin = textOrPath.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos) {
-    throw FileError(Name, "the path of a file, or a JSON text, {...}", "an empty text");
+    throw FileError(ConfigName, "the path of a file, or a JSON text, {...}", "an empty text");
   }
   const bool isText = textOrPath[begin] == '{';
   if (!isText && textOrPath.find('\0') != std::string::npos) {
-    throw FileError(Name, "a path without a zero byte", PlainText(textOrPath));
+    throw FileError(ConfigName, "a path without a zero byte", PlainText(textOrPath));
   }
-  return isText ? Parse(textOrPath, Name) : Parse(TextOf(textOrPath), textOrPath);
+  return isText ? Parse(textOrPath, ConfigName) : Parse(ReadText(textOrPath), textOrPath);
 }
 
-Section::Section(const json& object, std::string place) : Object(object), Place(std::move(place))
+Section::Section(const json& object, std::string location) : Object(object), Location(std::move(location))
 {
   if (!object.is_object()) {
     this->Fail("an object, {...}", object.dump());
@@ -168,7 +172,7 @@ std::vector<Section> Section::GetSections(const char* key)
   }
   for (std::size_t i = 0; list && i < list->size(); ++i) {
     sections.emplace_back(
-        (*list)[i], fmt::format("{}{}{} {}", this->Place, this->Place.empty() ? "" : ", ", key, i + 1));
+        (*list)[i], fmt::format("{}{}{} {}", this->Location, this->Location.empty() ? "" : ", ", key, i + 1));
   }
   return sections;
 }
@@ -184,8 +188,8 @@ void Section::CheckAllKnown() const
 
 void Section::Fail(const std::string& expected, const std::string& found) const
 {
-  const std::string where = this->Place.empty() ? "" : fmt::format(" ({})", this->Place);
-  throw FileError(Name + where, expected, PlainText(found));
+  const std::string where = this->Location.empty() ? "" : fmt::format(" ({})", this->Location);
+  throw FileError(ConfigName + where, expected, PlainText(found));
 }
 
 const json* Section::Find(const char* key)
@@ -195,7 +199,7 @@ const json* Section::Find(const char* key)
   return found == this->Object.end() ? nullptr : &*found;
 }
 
-std::uint64_t BytesIn(const std::string& text)
+std::uint64_t ParseBytes(const std::string& text)
 {
   static const std::map<std::string, double> units{
       {"", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 1024}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
@@ -208,11 +212,11 @@ std::uint64_t BytesIn(const std::string& text)
   return bytes >= 1 && bytes < 1e18 ? static_cast<std::uint64_t>(bytes) : 0;
 }
 
-Window WindowOf(Section section)
+StepRange ParseStepRange(Section section)
 {
   const auto natural = [](const std::int64_t& number) { return number >= 0; };
   const auto positive = [](const std::int64_t& number) { return number > 0; };
-  Window window;
+  StepRange window;
   window.First = section.Get<std::int64_t>("first", "a step, 0 or more,", window.First, natural);
   window.Last = section.Get<std::int64_t>("last", "a step, 0 or more,", window.Last, natural);
   window.Every = section.Get<std::int64_t>("every", "a number of steps, 1 or more,", window.Every, positive);
@@ -224,29 +228,29 @@ Window WindowOf(Section section)
   return window;
 }
 
-std::vector<Window> WindowsOf(Section& section)
+std::vector<StepRange> ParseStepRanges(Section& section)
 {
-  std::vector<Window> windows;
+  std::vector<StepRange> windows;
   for (const Section& window : section.GetSections("windows")) {
-    windows.push_back(WindowOf(window));
+    windows.push_back(ParseStepRange(window));
   }
   if (windows.empty() && section.Has("windows")) {
     section.Fail("at least one window (omit the key \"windows\" to write every step)", "an empty list");
   }
-  return windows.empty() ? std::vector<Window>(1) : windows;
+  return windows.empty() ? std::vector<StepRange>(1) : windows;
 }
 
-FilterKind CompressionOf(Section& section)
+FilterType ParseCompression(Section& section)
 {
-  std::map<std::string, FilterKind> kinds;
-  for (const FilterKind kind : {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd}) {
-    kinds[container::NameOfCompression(kind)] = kind;
+  std::map<std::string, FilterType> filters;
+  for (const FilterType filter : {FilterType::None, FilterType::Deflate, FilterType::Zstd}) {
+    filters[container::NameOfCompression(filter)] = filter;
   }
-  return kinds.at(section.Get<std::string>("compress", "off, deflate or zstd", "off",
-      [&](const std::string& name) { return kinds.count(name) > 0; }));
+  return filters.at(section.Get<std::string>("compress", "off, deflate or zstd", "off",
+      [&](const std::string& name) { return filters.count(name) > 0; }));
 }
 
-std::vector<SensorCuboid> CuboidsOf(Section& section)
+std::vector<SensorCuboid> ParseCuboids(Section& section)
 {
   const auto three = [](const std::vector<int>& cells) {
     return cells.size() == 3 && *std::min_element(cells.begin(), cells.end()) >= 0;
@@ -256,7 +260,7 @@ std::vector<SensorCuboid> CuboidsOf(Section& section)
     const auto cell = [&](const char* key) {
       const auto cells = each.Get<std::vector<int>>(key, "the cell [x, y, z], each from 0,", {}, three);
       if (cells.empty()) {
-        each.Fail(fmt::format("a \"{}\" cell, [x, y, z],", key), "none");
+        each.Fail(fmt::format("a \"{}\" cell, [x, y, z],", key), "no such key");
       }
       return Int3{cells[0], cells[1], cells[2]};
     };
@@ -288,12 +292,12 @@ void CheckPeriods(const std::vector<SensorCuboid>& cuboids, const Section& secti
   }
 }
 
-/// Throws Error if a window has no end, because k-Wave files have a fixed length.
+/// Throws Error if a range of steps has no end, because k-Wave files have a fixed length.
 void CheckLength(const Channel& channel, const Section& section)
 {
   constexpr std::int64_t most = std::int64_t(1) << 40;
-  const bool endless = std::any_of(channel.Windows.begin(), channel.Windows.end(),
-      [](const Window& window) { return window.Last == Window().Last; });
+  const bool endless = std::any_of(channel.StepRanges.begin(), channel.StepRanges.end(),
+      [](const StepRange& window) { return window.Last == StepRange().Last; });
   if (endless) {
     section.Fail("windows with a \"last\" step, because k-Wave files have a fixed length",
         "a window without \"last\"");
@@ -304,7 +308,7 @@ void CheckLength(const Channel& channel, const Section& section)
   }
 }
 
-/// Throws Error if a k-Wave file cannot have one of the variables.
+/// Throws Error if the format kwave does not allow the name of a variable.
 void CheckNames(const Channel& channel, const Section& section)
 {
   for (const std::string& name : channel.Variables) {
@@ -318,13 +322,13 @@ void CheckNames(const Channel& channel, const Section& section)
   }
 }
 
-/// Reads the keys of the format kwave.
-void ReadSensor(Section& section, Channel& channel)
+/// Parses the keys of the format kwave. Throws Error if other formats have these keys.
+void ParseSensorKeys(Section& section, Channel& channel)
 {
   const bool isKwave = channel.Format == TargetFormat::Kwave;
   const auto mask = section.Get<std::string>("mask", "the path of a k-Wave file", "", IsPath);
-  channel.Sees.Cuboids = CuboidsOf(section);
-  channel.Sees.Points = section.Get<std::vector<std::int64_t>>(
+  channel.SensorCells.Cuboids = ParseCuboids(section);
+  channel.SensorCells.Points = section.Get<std::vector<std::int64_t>>(
       "points", "a list of cell numbers from 1", {}, [](const std::vector<std::int64_t>& points) {
         return points.empty() || *std::min_element(points.begin(), points.end()) >= 1;
       });
@@ -333,27 +337,27 @@ void ReadSensor(Section& section, Channel& channel)
   channel.FlushSeconds = section.Get<double>("flush after", "seconds, or 0 (as late as possible)", 0,
       [](const double& seconds) { return seconds >= 0; });
   const bool gathers = channel.StepsAtOnce > 0 || channel.FlushSeconds > 0;
-  if (!isKwave && (!mask.empty() || !channel.Sees.Empty() || gathers)) {
+  if (!isKwave && (!mask.empty() || !channel.SensorCells.Empty() || gathers)) {
     section.Fail(
         "the format kwave for a sensor, \"steps at once\" and \"flush after\"", NameOf(channel.Format));
   }
-  if (isKwave && mask.empty() == channel.Sees.Empty()) {
+  if (isKwave && mask.empty() == channel.SensorCells.Empty()) {
     section.Fail(
         "\"cuboids\" and \"points\", or a \"mask\", for the format kwave", mask.empty() ? "neither" : "both");
   }
   if (!mask.empty()) {
-    channel.Sees = SensorOfFile(mask);
+    channel.SensorCells = ReadSensorMask(mask);
     channel.Mask = mask;
   }
-  CheckPeriods(channel.Sees.Cuboids, section);
+  CheckPeriods(channel.SensorCells.Cuboids, section);
   if (isKwave) {
     CheckLength(channel, section);
     CheckNames(channel, section);
   }
 }
 
-/// Reads the keys of the format grads.
-void ReadTimes(Section& section, Channel& channel)
+/// Parses the keys of the format grads. Throws Error if other formats have these keys.
+void ParseGradsKeys(Section& section, Channel& channel)
 {
   const std::string start = channel.Start, interval = channel.Interval;
   channel.Start = section.Get<std::string>("start", "a time that exists, such as \"06:00Z01jun2017\",", start,
@@ -366,8 +370,8 @@ void ReadTimes(Section& section, Channel& channel)
   }
 }
 
-/// Reserves half of the memory for steps that channels gather.
-void ShareMemory(OutputConfig& config)
+/// Reserves half of the memory for the steps that channels of the format kwave gather.
+void ReserveGatherMemory(OutputConfig& config)
 {
   const auto gathers = [](const Channel& channel) { return channel.Format == TargetFormat::Kwave; };
   const auto count =
@@ -378,14 +382,14 @@ void ShareMemory(OutputConfig& config)
   config.Memory -= count > 0 ? config.Memory / 2 : 0;
 }
 
-Channel ChannelOf(Section section, std::size_t number)
+Channel ParseChannel(Section section, std::size_t number)
 {
   Channel channel;
   const auto some = [](const std::string& text) { return !text.empty(); };
   channel.Name = section.Get<std::string>("name", "a name", fmt::format("channel {}", number), some);
   channel.Path = section.Get<std::string>("path", "a path without control characters", "", IsPath);
   if (channel.Path.empty()) {
-    section.Fail("a \"path\" to write to", "none");
+    section.Fail("a \"path\" to write to", "no such key");
   }
   channel.Format = section.GetNamed("format", channel.Format, TargetFormat::Kwave);
   for (const auto& [format, ending] :
@@ -401,16 +405,16 @@ Channel ChannelOf(Section section, std::size_t number)
       [](const std::vector<std::string>& names) {
         return !names.empty() && std::set<std::string>(names.begin(), names.end()).size() == names.size();
       });
-  channel.Windows = WindowsOf(section);
+  channel.StepRanges = ParseStepRanges(section);
   channel.Overwrite = section.Get<bool>("overwrite", "true or false", false);
-  channel.Compression = CompressionOf(section);
+  channel.Compression = ParseCompression(section);
   channel.RanksPerFile = section.Get<int>(
       "ranks a file", "0 (all) or a number of ranks", 0, [](const int& ranks) { return ranks >= 0; });
-  ReadSensor(section, channel);
-  ReadTimes(section, channel);
+  ParseSensorKeys(section, channel);
+  ParseGradsKeys(section, channel);
   section.CheckAllKnown();
   if (channel.Format != TargetFormat::Container &&
-      (channel.Compression != FilterKind::None || channel.RanksPerFile > 0)) {
+      (channel.Compression != FilterType::None || channel.RanksPerFile > 0)) {
     section.Fail("the format container for \"compress\" and \"ranks a file\"", NameOf(channel.Format));
   }
   return channel;
@@ -433,17 +437,17 @@ const char* NameOf(Mode mode)
   return mode == Mode::Direct ? "direct" : mode == Mode::Thread ? "thread" : "ranks";
 }
 
-bool Channel::Wants(std::int64_t step) const
+bool Channel::WritesStep(std::int64_t step) const
 {
-  return std::any_of(
-      this->Windows.begin(), this->Windows.end(), [step](const Window& window) { return window.Has(step); });
+  return std::any_of(this->StepRanges.begin(), this->StepRanges.end(),
+      [step](const StepRange& window) { return window.Contains(step); });
 }
 
 std::int64_t Channel::MostSteps() const
 {
   constexpr std::int64_t most = std::int64_t(1) << 60;
   std::int64_t steps = 0;
-  for (const Window& window : this->Windows) {
+  for (const StepRange& window : this->StepRanges) {
     steps = std::min(most, steps + std::min(most, (window.Last - window.First) / window.Every) + 1);
   }
   return steps;
@@ -454,24 +458,24 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath)
   const nlohmann::json parsed = ParseConfig(textOrPath);
   Section section(parsed, "");
   OutputConfig config;
-  config.How = section.GetNamed("mode", config.How, Mode::Ranks);
+  config.WriteMode = section.GetNamed("mode", config.WriteMode, Mode::Ranks);
   config.IoRanks = section.Get<int>(
       "io ranks", "a number of I/O ranks, or 0", 0, [](const int& ranks) { return ranks >= 0; });
   config.Layout = section.GetNamed("layout", config.Layout, IoLayout::Shared);
   const auto memory = section.Get<std::string>("memory", "a size such as \"512 MB\"", "1 GiB",
-      [](const std::string& text) { return BytesIn(text) > 0; });
-  config.Memory = BytesIn(memory);
+      [](const std::string& text) { return ParseBytes(text) > 0; });
+  config.Memory = ParseBytes(memory);
   config.WaitSeconds = section.Get<double>("wait seconds", "seconds, more than 0 and at most 1e9,",
       config.WaitSeconds, [](const double& s) { return s > 0 && s <= 1e9; });
   config.Threads = section.Get<int>("threads", "a number of threads, or 0", 0,
       [](const int& threads) { return threads >= 0 && threads <= 4096; });
   for (const Section& channel : section.GetSections("channels")) {
-    config.Channels.push_back(ChannelOf(channel, config.Channels.size() + 1));
+    config.Channels.push_back(ParseChannel(channel, config.Channels.size() + 1));
   }
   section.CheckAllKnown();
-  ShareMemory(config);
+  ReserveGatherMemory(config);
   for (const Channel& channel : config.Channels) {
-    if (channel.Format == TargetFormat::Kwave && config.How == Mode::Ranks) {
+    if (channel.Format == TargetFormat::Kwave && config.WriteMode == Mode::Ranks) {
       section.Fail("the mode thread or direct for channels of the format kwave", "ranks");
     }
   }
@@ -487,7 +491,7 @@ namespace patchio::output {
 
 namespace {
 
-/// Texts "KEY is VALUE" for all keys of a configuration, with defaults filled in.
+/// All keys and values of a configuration, including defaults, as texts "KEY is VALUE".
 class Entries
 {
 public:
@@ -498,12 +502,12 @@ private:
   template <typename T>
   void Add(const char* key, const T& value)
   {
-    this->All.push_back(fmt::format("\"{}\"{} is {}", key, this->Place, value));
+    this->All.push_back(fmt::format("\"{}\"{} is {}", key, this->Suffix, value));
   }
   void AddChannel(const Channel& channel);
   void AddSensor(const Sensor& sensor);
 
-  std::string Place;
+  std::string Suffix;
   std::vector<std::string> All;
 };
 
@@ -513,7 +517,7 @@ Entries::Entries(const OutputConfig& config)
   for (const Channel& channel : config.Channels) {
     memory += channel.Memory;
   }
-  this->Add("mode", NameOf(config.How));
+  this->Add("mode", NameOf(config.WriteMode));
   this->Add("io ranks", config.IoRanks);
   this->Add("layout", NameOf(config.Layout));
   this->Add("memory", fmt::format("{} bytes", memory));
@@ -521,7 +525,7 @@ Entries::Entries(const OutputConfig& config)
   this->Add("threads", config.Threads);
   this->Add("channels", fmt::format("a list of {}", config.Channels.size()));
   for (std::size_t i = 0; i < config.Channels.size(); ++i) {
-    this->Place = fmt::format(" of channel {}", i + 1);
+    this->Suffix = fmt::format(" of channel {}", i + 1);
     this->AddChannel(config.Channels[i]);
   }
 }
@@ -533,7 +537,7 @@ void Entries::AddChannel(const Channel& channel)
   this->Add("format", NameOf(channel.Format));
   this->Add("variables", fmt::format("[{}]", fmt::join(channel.Variables, ", ")));
   std::vector<std::string> windows;
-  for (const Window& window : channel.Windows) {
+  for (const StepRange& window : channel.StepRanges) {
     windows.push_back(fmt::format("{} to {} every {}", window.First, window.Last, window.Every));
   }
   this->Add("windows", fmt::format("[{}]", fmt::join(windows, ", ")));
@@ -544,10 +548,11 @@ void Entries::AddChannel(const Channel& channel)
   this->Add("interval", channel.Interval);
   this->Add("steps at once", channel.StepsAtOnce);
   this->Add("flush after", channel.FlushSeconds);
-  this->AddSensor(channel.Sees);
+  this->AddSensor(channel.SensorCells);
 }
 
-/// Adds the sensor. A mask may have millions of points, so a checksum represents them.
+/// Adds the entries of the sensor. A mask may have millions of points, so the entry has a checksum of the
+/// points.
 void Entries::AddSensor(const Sensor& sensor)
 {
   std::vector<std::string> cuboids;
@@ -562,26 +567,26 @@ void Entries::AddSensor(const Sensor& sensor)
                           Checksum(sensor.Points.data(), sensor.Points.size() * sizeof sensor.Points[0])));
 }
 
-/// Returns the files and folders that a channel writes to.
+/// Returns the paths of the files and folders that a channel writes.
 std::vector<std::string> FilesOf(const Channel& channel)
 {
   std::vector<std::string> files{channel.Path};
   if (channel.Format == TargetFormat::Grads) {
     files.push_back(fs::path(channel.Path).replace_extension(".dat").string());
   }
-  for (const SensorSeries& series : SeriesOf(channel.Sees, channel.Path)) {
+  for (const SensorSeries& series : SeriesOf(channel.SensorCells, channel.Path)) {
     files.push_back(series.Path);
   }
   return files;
 }
 
-/// Returns a canonical spelling of the path, equal for all spellings, with a '/' at its end.
-std::string PlaceOf(const std::string& path)
+/// Returns the absolute path without links, "." and "..", and with '/' at the end.
+std::string CanonicalPath(const std::string& path)
 {
   std::error_code fault;
   const fs::path absolute = fs::absolute(path, fault);
-  const fs::path place = fs::weakly_canonical(absolute, fault);
-  return (fault ? absolute : place).lexically_normal().string() + "/";
+  const fs::path canonical = fs::weakly_canonical(absolute, fault);
+  return (fault ? absolute : canonical).lexically_normal().string() + "/";
 }
 
 }  // namespace
@@ -590,26 +595,28 @@ void CheckPaths(const OutputConfig& config)
 {
   struct File
   {
-    std::string Place, Path;
+    std::string Canonical, Path;
     std::size_t Channel;
   };
   std::vector<File> files;
   for (std::size_t c = 0; c < config.Channels.size(); ++c) {
     for (const std::string& path : FilesOf(config.Channels[c])) {
-      files.push_back({PlaceOf(path), path, c});
+      files.push_back({CanonicalPath(path), path, c});
     }
   }
   for (const Channel& channel : config.Channels) {
-    if (!channel.Mask.empty() && std::any_of(files.begin(), files.end(),
-                                     [&](const File& file) { return file.Place == PlaceOf(channel.Mask); })) {
+    if (!channel.Mask.empty() && std::any_of(files.begin(), files.end(), [&](const File& file) {
+          return file.Canonical == CanonicalPath(channel.Mask);
+        })) {
       throw FileError("The output configuration", "a \"mask\" that no channel writes to",
           fmt::format("the mask '{}', which is also a \"path\"", channel.Mask), "Change the \"path\"");
     }
   }
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.Place < b.Place; });
+  std::sort(
+      files.begin(), files.end(), [](const File& a, const File& b) { return a.Canonical < b.Canonical; });
   // In sorted order, a folder comes directly before the files in it.
   const auto clash = std::adjacent_find(files.begin(), files.end(), [](const File& a, const File& b) {
-    return a.Channel != b.Channel && b.Place.compare(0, a.Place.size(), a.Place) == 0;
+    return a.Channel != b.Channel && b.Canonical.compare(0, a.Canonical.size(), a.Canonical) == 0;
   });
   if (clash != files.end()) {
     const File &one = clash[0], &two = clash[1];
@@ -621,7 +628,7 @@ void CheckPaths(const OutputConfig& config)
   }
 }
 
-void CheckAlike(const OutputConfig& config, Communicator& ranks)
+void CheckSameConfig(const OutputConfig& config, Communicator& ranks)
 {
   const auto difference = CompareLines(ranks, Entries(config).Texts());
   if (!difference) {
@@ -637,11 +644,11 @@ void CheckAlike(const OutputConfig& config, Communicator& ranks)
           CountText(difference->Count, "rank differs", "ranks differ")));
 }
 
-void CheckPlace(const std::string& path)
+void MakeWritableFolder(const std::string& path)
 {
   std::error_code fault;
   fs::path folder = fs::absolute(path, fault);
-  if (fs::is_directory(folder, fault)) {  // a container, in which readers list the files
+  if (fs::is_directory(folder, fault)) {  // a container
     if (::access(folder.c_str(), W_OK | X_OK) != 0) {
       throw SystemError(path, "a writable folder", errno);
     }
@@ -674,21 +681,21 @@ std::vector<std::size_t> SortedByName(const std::vector<std::string>& names)
   return order;
 }
 
-/// Returns the value of the digit at `place` within its group.
-std::int32_t WorthOf(std::size_t place, std::size_t count)
+/// Returns the value of the digit with index `digit` in its integer. `count`: number of all digits.
+std::int32_t ValueOfDigit(std::size_t digit, std::size_t count)
 {
-  const std::size_t end = std::min(count, (place / Digits + 1) * Digits);
-  return std::int32_t(1) << (end - 1 - place);
+  const std::size_t end = std::min(count, (digit / Digits + 1) * Digits);
+  return std::int32_t(1) << (end - 1 - digit);
 }
 
 }  // namespace
 
-VariableCode CodeOf(const std::vector<std::string>& names, const std::vector<bool>& wanted)
+VariableCode CodeOf(const std::vector<std::string>& names, const std::vector<bool>& selected)
 {
   const std::vector<std::size_t> order = SortedByName(names);
   VariableCode code((names.size() + Digits - 1) / Digits);
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    code[place / Digits] += wanted[order[place]] ? WorthOf(place, order.size()) : 0;
+  for (std::size_t digit = 0; digit < order.size(); ++digit) {
+    code[digit / Digits] += selected[order[digit]] ? ValueOfDigit(digit, order.size()) : 0;
   }
   return code;
 }
@@ -696,19 +703,19 @@ VariableCode CodeOf(const std::vector<std::string>& names, const std::vector<boo
 std::vector<bool> Decode(const VariableCode& code, const std::vector<std::string>& names)
 {
   const std::vector<std::size_t> order = SortedByName(names);
-  std::vector<bool> wanted(names.size());
+  std::vector<bool> selected(names.size());
   if (code.size() == (names.size() + Digits - 1) / Digits) {
-    for (std::size_t place = 0; place < order.size(); ++place) {
-      wanted[order[place]] = (code[place / Digits] & WorthOf(place, order.size())) != 0;
+    for (std::size_t digit = 0; digit < order.size(); ++digit) {
+      selected[order[digit]] = (code[digit / Digits] & ValueOfDigit(digit, order.size())) != 0;
     }
   }
-  if (CodeOf(names, wanted) != code) {
+  if (CodeOf(names, selected) != code) {
     throw Error(
         fmt::format("An I/O rank received an invalid set of the {} variables, so the ranks run "
                     "different versions of PatchIO. Start all ranks with the same version.",
             names.size()));
   }
-  return wanted;
+  return selected;
 }
 
 VariableCode EndMark()

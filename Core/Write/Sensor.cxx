@@ -37,7 +37,7 @@ void AddPoints(const std::vector<std::int64_t>& points, const Catalog& data, con
   const Box grid = GridOf(data);
   for (std::size_t point = 0; point < points.size(); ++point) {
     const std::int64_t number = points[point] - 1;
-    if (number >= grid.Cells()) {
+    if (number >= grid.CellCount()) {
       continue;
     }
     const std::int64_t row = number / grid.Width(0);
@@ -55,7 +55,7 @@ void AddPoints(const std::vector<std::int64_t>& points, const Catalog& data, con
 
 }  // namespace
 
-Sensor SensorOfFile(const std::string& path)
+Sensor ReadSensorMask(const std::string& path)
 {
   constexpr std::uint64_t most = std::uint64_t(1) << 28;
   const kwave::KwaveFile file(path);
@@ -130,7 +130,8 @@ std::vector<SensorRun> RunsIn(
       AddRows(cuboid, data.Patches[patch].Cells, patch, runs);
     }
   }
-  std::sort(runs.begin(), runs.end(), [](const SensorRun& a, const SensorRun& b) { return a.To < b.To; });
+  std::sort(runs.begin(), runs.end(),
+      [](const SensorRun& a, const SensorRun& b) { return a.Position < b.Position; });
   return runs;
 }
 

@@ -1,5 +1,5 @@
 // The cells that a channel of the format kwave samples (cuboids and points of the coarsest level), and the
-// patches that hold these cells.
+// patches that contain the cells.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -13,41 +13,44 @@ namespace patchio::output {
 /// A cuboid of cells, and the steps at which a channel samples the cells.
 struct SensorCuboid
 {
-  Box Cells;      ///< counted from 0 at the first cell of the grid
-  int Every = 1;  ///< period in steps of the channel
+  Box Cells;      ///< indices of the cells; the first cell of the grid is (0, 0, 0)
+  int Every = 1;  ///< sampling period, in steps of the channel
 };
 
 /// The cells that a channel samples.
 struct Sensor
 {
   std::vector<SensorCuboid> Cuboids;
-  std::vector<std::int64_t> Points;  ///< cell numbers of the grid from 1, axis 0 fastest
+  std::vector<std::int64_t> Points;  ///< numbers of cells of the grid, from 1, axis 0 fastest
 
   bool Empty() const { return this->Cuboids.empty() && this->Points.empty(); }
 };
 
 /// Reads the sensor mask of a k-Wave file. Throws Error if the file has no mask.
-Sensor SensorOfFile(const std::string& path);
+Sensor ReadSensorMask(const std::string& path);
 
-/// The contents of one file. A k-Wave file has either cuboids or points, and one period. Each cuboid is a
-/// data set; all points together are one data set.
+/// The part of a sensor that one file contains. A k-Wave file contains either cuboids or points, sampled with
+/// one period. Each cuboid is a data set; all points together are one data set.
 struct SensorSeries
 {
   std::string Path;
   int Every = 1;
   std::vector<Box> Cuboids;
-  std::vector<std::int64_t> Points;  ///< empty if there are cuboids
+  std::vector<std::int64_t> Points;  ///< empty if Cuboids is not empty
 
-  std::size_t Sets() const { return this->Cuboids.empty() ? 1 : this->Cuboids.size(); }
+  /// Returns the number of data sets.
+  std::size_t SetCount() const { return this->Cuboids.empty() ? 1 : this->Cuboids.size(); }
+  /// Returns the number of values of a data set at each step.
   std::int64_t ValueCount(std::size_t set) const
   {
     return this->Cuboids.empty() ? static_cast<std::int64_t>(this->Points.size())
-                                 : this->Cuboids[set].Cells();
+                                 : this->Cuboids[set].CellCount();
   }
 };
 
-/// Returns the files of a sensor. NAME.h5 has the cuboids with the shortest period, NAME.everyN.h5 those with
-/// the period N. The points are in NAME.points.h5, or in NAME.h5 if there are no cuboids.
+/// Divides a sensor into files. `path`: NAME.h5. The file NAME.h5 contains the cuboids with the shortest
+/// period, a file NAME.everyN.h5 the cuboids with the period N, and NAME.points.h5 the points. If the sensor
+/// has no cuboids, NAME.h5 contains the points.
 std::vector<SensorSeries> SeriesOf(const Sensor& sensor, const std::string& path);
 
 /// Returns the smallest box around all patches of the coarsest level.
@@ -57,13 +60,13 @@ Box GridOf(const Catalog& data);
 struct SensorRun
 {
   int Patch = 0;
-  Int3 Cell{};             ///< the first cell
-  std::int64_t Count = 0;  ///< number of cells
-  std::int64_t To = 0;     ///< position of the first cell in the data set
+  Int3 Cell{};                ///< the first cell
+  std::int64_t Count = 0;     ///< number of cells
+  std::int64_t Position = 0;  ///< index of the first cell in the data set
 };
 
-/// Returns the cells of a data set that lie on these patches of the coarsest level, in the order of the data
-/// set.
+/// Returns the cells of the data set `set` that lie on `patches`, in the order of the data set. Ignores
+/// patches of finer levels.
 std::vector<SensorRun> RunsIn(
     const SensorSeries& series, std::size_t set, const Catalog& data, const std::vector<int>& patches);
 

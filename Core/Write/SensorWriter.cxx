@@ -30,7 +30,7 @@ namespace patchio::output {
 
 namespace {
 
-/// Alignment of large data sets in bytes, the size of a storage's blocks.
+/// Alignment of large data sets in bytes, a common size of storage blocks.
 constexpr std::uint64_t Alignment = 1 << 20;
 
 std::vector<hsize_t> ShapeOf(const SensorSeries& series, std::size_t set, std::int64_t steps)
@@ -44,32 +44,34 @@ std::vector<hsize_t> ShapeOf(const SensorSeries& series, std::size_t set, std::i
       static_cast<hsize_t>(box.Width(0))};
 }
 
-/// Returns the shape of the data set of times. Only data sets of cuboids with one cell have the same shape.
+/// Returns the shape of the data set of times, which differs from the shapes of all other data sets except
+/// cuboids with one cell.
 std::vector<hsize_t> TimesShape(std::int64_t steps)
 {
   return {static_cast<hsize_t>(steps), 1, 1, 1};
 }
 
-/// Returns all offsets of a shape in a file's description. A dataspace message of version 1 has the shape and
-/// the maximum shape after its header (HDF5 File Format Specification, IV.A.2.b).
-std::vector<std::uint64_t> PlacesOf(const std::vector<hsize_t>& shape, const std::vector<std::byte>& in)
+/// Returns the offsets of all copies of a shape in the metadata `in` of a file. A dataspace message of
+/// version 1 consists of a header, the shape and the maximum shape (HDF5 File Format Specification,
+/// IV.A.2.b).
+std::vector<std::uint64_t> OffsetsOfShape(const std::vector<hsize_t>& shape, const std::vector<std::byte>& in)
 {
   constexpr std::size_t head = 8;
   std::vector<std::byte> message(head, std::byte(0));
   message[0] = std::byte(1);             // version
   message[1] = std::byte(shape.size());  // axes
-  message[2] = std::byte(1);             // has a maximum shape
+  message[2] = std::byte(1);             // flag: the message has a maximum shape
   const auto* begin = reinterpret_cast<const std::byte*>(shape.data());
   const auto* end = begin + shape.size() * sizeof(hsize_t);
   message.insert(message.end(), begin, end);
   message.insert(message.end(), begin, end);
-  std::vector<std::uint64_t> places;
+  std::vector<std::uint64_t> offsets;
   for (auto at = in.begin(); (at = std::search(at, in.end(), message.begin(), message.end())) != in.end();
        ++at) {
-    places.push_back(at - in.begin() + head);
-    places.push_back(places.back() + (end - begin));
+    offsets.push_back(at - in.begin() + head);
+    offsets.push_back(offsets.back() + (end - begin));
   }
-  return places;
+  return offsets;
 }
 
 std::uint64_t BytesOf(const std::vector<hsize_t>& shape, std::size_t bytesOfValue)
@@ -77,10 +79,10 @@ std::uint64_t BytesOf(const std::vector<hsize_t>& shape, std::size_t bytesOfValu
   return std::accumulate(shape.begin(), shape.end(), std::uint64_t(bytesOfValue), std::multiplies<>());
 }
 
-/// Returns the offset of the address of a contiguous data set in a file's description; 0: there is none. A
-/// data layout message has the address of the values and then their size (HDF5 File Format Specification,
-/// IV.A.2.i).
-std::uint64_t PlaceOfAddress(std::uint64_t address, std::uint64_t bytes, const std::vector<std::byte>& in)
+/// Returns the offset of the address of a contiguous data set in the metadata `in` of a file, or 0 if `in`
+/// lacks the address. A data layout message contains the address and then the size of the values (HDF5 File
+/// Format Specification, IV.A.2.i). `bytes`: size of the values.
+std::uint64_t OffsetOfAddress(std::uint64_t address, std::uint64_t bytes, const std::vector<std::byte>& in)
 {
   std::array<std::byte, 2 * sizeof(std::uint64_t)> message;
   std::memcpy(message.data(), &address, sizeof address);
@@ -91,7 +93,7 @@ std::uint64_t PlaceOfAddress(std::uint64_t address, std::uint64_t bytes, const s
 
 }  // namespace
 
-/// The file as HDF5 lays it out in memory.
+/// The layout of a file, made by HDF5 in memory.
 class SensorFile::Layout
 {
 public:
@@ -99,7 +101,7 @@ public:
       : Series(series),
         Data(data),
         Steps(steps),
-        File(series.Path, Alignment, 32 + data.Variables.size() * (series.Sets() + 1), 0)
+        File(series.Path, Alignment, 32 + data.Variables.size() * (series.SetCount() + 1), 0)
   {
   }
 
@@ -143,7 +145,7 @@ void SensorFile::Layout::WriteHeader() const
     this->File.WriteText(this->File.Id(), name, value);
   };
   text("created_by", "PatchIO");
-  const char* const date = std::getenv("SOURCE_DATE_EPOCH");  // makes output reproducible
+  const char* const date = std::getenv("SOURCE_DATE_EPOCH");  // the variable makes files reproducible
   const std::time_t now = date ? static_cast<std::time_t>(std::atoll(date)) : std::time(nullptr);
   text("creation_date", fmt::format("{:%Y-%m-%d-%H-%M-%S}", fmt::gmtime(now)));
   text("file_description", "values at a sensor");
@@ -179,20 +181,20 @@ void SensorFile::Layout::FillIn(SensorFile& to)
     this->WriteCount(counts[axis], grid.Width(axis));
     this->WriteNumber(distances[axis], this->Data.Levels[0].Spacing[axis]);
   }
-  to.All = this->WriteCount("Nt", 0);
-  to.Done = this->WriteCount("t_index", 0);
-  to.TimeStep = this->WriteNumber("dt", 0);
-  to.Times = this->File.Reserve(kwave::TimesName, H5T_IEEE_F64LE, TimesShape(this->Steps));
+  to.TotalStepsOffset = this->WriteCount("Nt", 0);
+  to.StepIndexOffset = this->WriteCount("t_index", 0);
+  to.TimeStepOffset = this->WriteNumber("dt", 0);
+  to.TimesOffset = this->File.Reserve(kwave::TimesName, H5T_IEEE_F64LE, TimesShape(this->Steps));
   this->WriteMask();
   for (const Variable& variable : this->Data.Variables) {
-    for (std::size_t set = 0; set < this->Series.Sets(); ++set) {
+    for (std::size_t set = 0; set < this->Series.SetCount(); ++set) {
       const std::string name =
           variable.Name + (this->Series.Cuboids.empty() ? "" : fmt::format("/{}", set + 1));
       to.Begins.push_back(this->File.Reserve(name, H5T_IEEE_F32LE, ShapeOf(this->Series, set, this->Steps)));
       this->Describe(hdf5::Handle(H5Dopen2(this->File.Id(), name.c_str(), H5P_DEFAULT)), H5T_IEEE_F32LE);
     }
   }
-  hdf5::FileImage image = this->File.TakeImage();
+  hdf5::FileImage image = this->File.CloseAndGetImage();
   image.Bytes.resize(std::min<std::uint64_t>(image.Bytes.size(), image.Size));
   to.Image = std::move(image.Bytes);
   to.Size = image.Size;
@@ -201,30 +203,30 @@ void SensorFile::Layout::FillIn(SensorFile& to)
 SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int64_t steps)
     : Path(series.Path)
 {
-  steps = std::max<std::int64_t>(steps, 2);  // the shapes of one step also occur for single numbers
+  steps = std::max<std::int64_t>(steps, 2);  // shapes with one step would equal the shapes of single numbers
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   Layout(series, data, steps).FillIn(*this);
   std::vector<std::vector<hsize_t>> shapes{TimesShape(steps)};
-  for (std::size_t set = 0; set < series.Sets(); ++set) {
+  for (std::size_t set = 0; set < series.SetCount(); ++set) {
     shapes.push_back(ShapeOf(series, set, steps));
   }
   std::sort(shapes.begin(), shapes.end());
   shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
   for (const std::vector<hsize_t>& shape : shapes) {
-    for (const std::uint64_t place : PlacesOf(shape, this->Image)) {
-      this->Lengths.push_back(place + (shape.size() == 3 ? sizeof(hsize_t) : 0));
+    for (const std::uint64_t offset : OffsetsOfShape(shape, this->Image)) {
+      this->LengthOffsets.push_back(offset + (shape.size() == 3 ? sizeof(hsize_t) : 0));
     }
   }
   const auto add = [&](std::uint64_t address, std::uint64_t bytes) {
-    this->Addresses.push_back({PlaceOfAddress(address, bytes, this->Image), address});
+    this->Addresses.push_back({OffsetOfAddress(address, bytes, this->Image), address});
   };
-  add(this->Times, BytesOf(TimesShape(steps), sizeof(double)));
+  add(this->TimesOffset, BytesOf(TimesShape(steps), sizeof(double)));
   for (std::size_t i = 0; i < this->Begins.size(); ++i) {
-    add(this->Begins[i], BytesOf(ShapeOf(series, i % series.Sets(), steps), sizeof(float)));
+    add(this->Begins[i], BytesOf(ShapeOf(series, i % series.SetCount(), steps), sizeof(float)));
   }
   const bool isUnknown = std::any_of(this->Addresses.begin(), this->Addresses.end(),
-      [](const AddressPlace& place) { return place.At == 0; });
-  if (isUnknown || this->Lengths.size() != 2 * this->Addresses.size()) {
+      [](const StoredAddress& stored) { return stored.Offset == 0; });
+  if (isUnknown || this->LengthOffsets.size() != 2 * this->Addresses.size()) {
     throw FileError(this->Path, "data sets as HDF5 1.10 describes them", "another description",
         "Write this channel as a container, and report the HDF5 version");
   }
@@ -236,48 +238,50 @@ void SensorFile::Create(bool overwrite)
     const Format* const format = FindFormat(this->Path);
     return format && format->Name() == std::string("k-Wave");
   });
-  for (const std::uint64_t place : this->Lengths) {
-    std::memset(this->Image.data() + place, 0, sizeof(std::uint64_t));
+  for (const std::uint64_t offset : this->LengthOffsets) {
+    std::memset(this->Image.data() + offset, 0, sizeof(std::uint64_t));
   }
   // HDF5 2 does not open a data set that has an address but no values.
-  for (const AddressPlace& place : this->Addresses) {
-    std::memset(this->Image.data() + place.At, 0xFF, sizeof(std::uint64_t));
+  for (const StoredAddress& stored : this->Addresses) {
+    std::memset(this->Image.data() + stored.Offset, 0xFF, sizeof(std::uint64_t));
   }
   this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Create);
-  this->File->SetSize(this->Size);  // the final size, because writes that extend a file wait for each other
+  this->File->SetSize(
+      this->Size);  // sets the final size, because writes that extend a file wait for each other
   this->File->Write(0, this->Image.data(), this->Image.size());
 }
 
-/// Changes all numbers in one write, so that readers see all or none of the steps. k-Wave counts steps from
-/// 1, which has the time 0; the number of the first step follows from Nt and the length of the data sets.
-/// These numbers can neither express steps that begin at 3 dt with a distance of 4 dt, nor unequal distances.
-/// So the exact times are in the file, too.
+/// Changes all numbers in one write, so that readers see either all steps or no step. k-Wave counts steps
+/// from 1, the step at time 0; the number of the first step in a file follows from Nt and the length of the
+/// data sets. Nt and dt cannot express steps that begin at 3 dt with a distance of 4 dt, or unequal
+/// distances. So the file also contains the exact times.
 void SensorFile::Commit(const std::vector<double>& times)
 {
-  this->File->Write(this->Times + this->Steps * sizeof(double), times.data(), times.size() * sizeof(double));
-  this->First = this->Steps == 0 ? times.front() : this->First;
+  this->File->Write(
+      this->TimesOffset + this->Steps * sizeof(double), times.data(), times.size() * sizeof(double));
+  this->FirstTime = this->Steps == 0 ? times.front() : this->FirstTime;
   this->Steps += static_cast<std::int64_t>(times.size());
   const std::int64_t steps = this->Steps;
-  const double first = this->First, last = times.back();
+  const double first = this->FirstTime, last = times.back();
   const double dt = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : std::max(first, 0.0);
   const std::int64_t before = dt > 0 ? std::max<std::int64_t>(std::llround(first / dt), 0) : 0;
   const auto length = static_cast<std::uint64_t>(steps), number = static_cast<std::uint64_t>(before + steps);
   const auto distance = static_cast<float>(dt);
-  std::uint64_t begin = this->TimeStep, end = begin + sizeof distance;
-  const auto set = [&](std::uint64_t place, const auto& value) {
-    std::memcpy(this->Image.data() + place, &value, sizeof value);
-    begin = std::min(begin, place);
-    end = std::max<std::uint64_t>(end, place + sizeof value);
+  std::uint64_t begin = this->TimeStepOffset, end = begin + sizeof distance;
+  const auto set = [&](std::uint64_t offset, const auto& value) {
+    std::memcpy(this->Image.data() + offset, &value, sizeof value);
+    begin = std::min(begin, offset);
+    end = std::max<std::uint64_t>(end, offset + sizeof value);
   };
-  for (const std::uint64_t place : this->Lengths) {
-    set(place, length);
+  for (const std::uint64_t offset : this->LengthOffsets) {
+    set(offset, length);
   }
-  for (const AddressPlace& place : this->Addresses) {
-    set(place.At, place.Address);
+  for (const StoredAddress& stored : this->Addresses) {
+    set(stored.Offset, stored.Address);
   }
-  set(this->TimeStep, distance);
-  set(this->All, number);
-  set(this->Done, number);
+  set(this->TimeStepOffset, distance);
+  set(this->TotalStepsOffset, number);
+  set(this->StepIndexOffset, number);
   this->File->Write(begin, this->Image.data() + begin, end - begin);
 }
 
@@ -290,18 +294,19 @@ void SensorFile::Flush() const
 
 namespace {
 
-/// Adds the runs to the line. Runs that are neighbours in the data set form one piece. `begin`: byte of the
-/// line at which the data set begins. Returns the end of the used values.
-const float* GiveRuns(
-    const std::vector<SensorRun>& runs, const float* values, std::uint64_t begin, Shuffle& line)
+/// Adds the values of the runs to the shuffle. Runs that are neighbours in the data set form one fragment.
+/// `values`: values of all runs. `begin`: offset of the data set in the shuffle, in bytes. Returns the end of
+/// the added values.
+const float* AddRuns(
+    const std::vector<SensorRun>& runs, const float* values, std::uint64_t begin, Shuffle& shuffle)
 {
   for (std::size_t run = 0; run < runs.size();) {
-    const std::int64_t first = runs[run].To;
+    const std::int64_t first = runs[run].Position;
     std::int64_t end = first;
-    for (; run < runs.size() && runs[run].To == end; ++run) {
+    for (; run < runs.size() && runs[run].Position == end; ++run) {
       end += runs[run].Count;
     }
-    line.Add(begin + first * sizeof(float), values, (end - first) * sizeof(float));
+    shuffle.Add(begin + first * sizeof(float), values, (end - first) * sizeof(float));
     values += end - first;
   }
   return values;
@@ -309,30 +314,34 @@ const float* GiveRuns(
 
 }  // namespace
 
-/// The values of a data set for the steps of a flush: a contiguous range of a file.
+/// The values of a data set for the gathered steps: a contiguous range of a file.
 struct SensorWriter::Region
 {
   std::size_t Series = 0;
-  std::uint64_t Begin = 0;   ///< begin in the line of all regions, in bytes
+  std::uint64_t Begin = 0;   ///< offset in the shuffle, which contains all regions, in bytes
   std::uint64_t Offset = 0;  ///< offset in the file, in bytes
   std::uint64_t Bytes = 0;
-  std::uint64_t StepBytes = 0;
+  std::uint64_t StepBytes = 0;  ///< bytes of one step
 };
 
-/// A write request: bytes of the line and their offset in a file.
+/// A write request: a part of this rank's range in the shuffle, and the offset of the part in a file. All
+/// members are in bytes.
 struct SensorWriter::Request
 {
   std::size_t Series = 0;
-  std::uint64_t Offset = 0, From = 0, Bytes = 0;
+  std::uint64_t Offset = 0, RangeOffset = 0, Bytes = 0;
 };
 
 SensorWriter::SensorWriter(Communicator& ranks, const Channel& channel)
-    : Ranks(ranks), Config(channel), AllSeries(SeriesOf(channel.Sees, channel.Path)), Line(ranks)
+    : Ranks(ranks),
+      Config(channel),
+      AllSeries(SeriesOf(channel.SensorCells, channel.Path)),
+      StepShuffle(ranks)
 {
   for (const SensorSeries& series : this->AllSeries) {
-    this->Sets += series.Sets();
+    this->Sets += series.SetCount();
     this->LongestPeriod = std::max(this->LongestPeriod, series.Every);
-    this->Room.push_back((channel.MostSteps() + series.Every - 1) / series.Every);
+    this->StepCapacity.push_back((channel.MostSteps() + series.Every - 1) / series.Every);
   }
 }
 
@@ -340,11 +349,11 @@ void SensorWriter::LayOut(const Catalog& data)
 {
   this->Variables = data.Variables.size();
   for (std::size_t series = 0; series < this->AllSeries.size() && this->Ranks.Rank() == 0; ++series) {
-    this->Files.emplace_back(this->AllSeries[series], data, this->Room[series]);
+    this->Files.emplace_back(this->AllSeries[series], data, this->StepCapacity[series]);
   }
 }
 
-std::vector<std::vector<float>> SensorWriter::TakeMemory()
+std::vector<std::vector<float>> SensorWriter::AcquireMemory()
 {
   const std::lock_guard<std::mutex> guard(this->SpareLock);
   if (this->Spare.empty()) {
@@ -365,7 +374,7 @@ void SensorWriter::Add(SensorSample sample, int concurrency)
     throw Error(fmt::format("{}: {} PatchIO writes no later steps, because k-Wave files have no gaps.",
         this->Config.Path, this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1) + "."));
   }
-  this->Lost.Forget(sample.Number);
+  this->Lost.MarkWritten(sample.Number);
   this->Try([&] { this->Gather(std::move(sample), concurrency); });
 }
 
@@ -375,7 +384,7 @@ void SensorWriter::Flush()
     this->Try([this] { this->WriteGathered(); });
   }
   if (this->Writing.valid()) {
-    this->Try([this] { this->EndWrite([] {}); });
+    this->Try([this] { this->FinishWrite([] {}); });
   }
   RunOnAllRanks(this->Ranks, [this] {
     if (this->Committing.valid()) {
@@ -401,44 +410,45 @@ void SensorWriter::Try(const std::function<void()>& work)
 
 void SensorWriter::Gather(SensorSample sample, int concurrency)
 {
-  if (!this->Gathered.empty() && this->Gathered.back().What != sample.What) {
+  if (!this->Gathered.empty() && this->Gathered.back().Local != sample.Local) {
     this->WriteGathered();
   }
   if (this->Gathered.empty()) {
-    this->Oldest = Stopwatch();
+    this->SinceOldest = Stopwatch();
   }
   this->Gathered.push_back(std::move(sample));
-  if (this->Agreed.For != this->Gathered.back().What) {
-    this->Agree(concurrency);
+  if (this->Shared.Local != this->Gathered.back().Local) {
+    this->MakeSharedPlan(concurrency);
   }
-  const bool late = this->IsTime();
-  if (late || static_cast<int>(this->Gathered.size()) >= this->Agreed.How.Steps) {
+  const bool late = this->IsFlushDue();
+  if (late || static_cast<int>(this->Gathered.size()) >= this->Shared.Schedule.Steps) {
     this->WriteGathered();
   }
-  if ((late || this->Agreed.How.Steps == 1) && this->Writing.valid()) {
-    this->EndWrite([] {});
+  if ((late || this->Shared.Schedule.Steps == 1) && this->Writing.valid()) {
+    this->FinishWrite([] {});
   }
 }
 
-/// Returns whether the oldest gathered step has waited for too long, by rank 0's clock. Collective: every
-/// writing rank calls it.
-bool SensorWriter::IsTime() const
+/// Returns whether the time since the first gathered step, on the clock of rank 0, has reached
+/// Channel::FlushSeconds. Collective: every writing rank calls it.
+bool SensorWriter::IsFlushDue() const
 {
   if (this->Config.FlushSeconds == 0) {
     return false;
   }
-  std::vector<std::byte> late{std::byte(this->Oldest.Seconds() >= this->Config.FlushSeconds)};
+  std::vector<std::byte> late{std::byte(this->SinceOldest.Seconds() >= this->Config.FlushSeconds)};
   this->Ranks.Broadcast(late);
   return late.at(0) != std::byte(0);
 }
 
-/// Determines the writing ranks and the number of steps per write, for the patches of the last sample.
-/// Collective: every writing rank calls it.
-void SensorWriter::Agree(int concurrency)
+/// Plans the writing ranks and the number of steps per write, for the patches of the last sample. Throws
+/// Error, the same on all ranks, if patches do not cover the sensor or the memory does not suffice for a
+/// step. Collective: every writing rank calls it.
+void SensorWriter::MakeSharedPlan(int concurrency)
 {
-  this->Agreed.For = this->Gathered.back().What;
+  this->Shared.Local = this->Gathered.back().Local;
   std::vector<std::int64_t> mine;
-  for (const std::vector<std::int64_t>& sets : this->Agreed.For->Values) {
+  for (const std::vector<std::int64_t>& sets : this->Shared.Local->ValueCounts) {
     mine.insert(mine.end(), sets.begin(), sets.end());
   }
   std::vector<StorageModel> storage;
@@ -447,91 +457,92 @@ void SensorWriter::Agree(int concurrency)
       storage.push_back(profile->Requests.value_or(StorageModel()));
     }
   }
-  this->Agreed.Values = GatherValues(this->Ranks, mine);
+  this->Shared.ValueCounts = GatherValues(this->Ranks, mine);
   storage = GatherValues(this->Ranks, storage);
-  this->CheckCover();
-  GatheringNeeds needs;
-  needs.Threads = concurrency;
+  this->CheckCoverage();
+  GatheringParameters parameters;
+  parameters.Threads = concurrency;
   if (!storage.empty()) {
-    needs.Storage = this->Agreed.Storage = storage[0];
+    parameters.Storage = this->Shared.Storage = storage[0];
   }
-  needs.Steps = this->Config.StepsAtOnce;
-  needs.Period = this->LongestPeriod;
-  needs.Memory = this->Config.Memory;
-  this->Agreed.How =
-      PlanGathering(this->VolumesOf(std::vector<std::int64_t>(this->AllSeries.size(), 1)), needs);
-  if (this->Agreed.How.Steps == 0) {
+  parameters.Steps = this->Config.StepsAtOnce;
+  parameters.Period = this->LongestPeriod;
+  parameters.Memory = this->Config.Memory;
+  this->Shared.Schedule =
+      PlanGathering(this->VolumesOf(std::vector<std::int64_t>(this->AllSeries.size(), 1)), parameters);
+  if (this->Shared.Schedule.Steps == 0) {
     throw FileError(this->Config.Path,
         fmt::format(
             "steps that take at most {} on a rank", ByteText(static_cast<double>(this->Config.Memory))),
-        ByteText(static_cast<double>(this->Agreed.How.Step)), "Raise \"memory\" in the output configuration");
+        ByteText(static_cast<double>(this->Shared.Schedule.StepBytes)),
+        "Raise \"memory\" in the output configuration");
   }
 }
 
-/// Returns the bytes on each rank if each series has steps[series] steps.
+/// Returns the bytes on each rank for steps[s] steps of each series s.
 std::vector<std::uint64_t> SensorWriter::VolumesOf(const std::vector<std::int64_t>& steps) const
 {
   std::vector<std::int64_t> stepsOfSet;
   for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
-    stepsOfSet.insert(stepsOfSet.end(), this->AllSeries[series].Sets(), steps[series]);
+    stepsOfSet.insert(stepsOfSet.end(), this->AllSeries[series].SetCount(), steps[series]);
   }
   std::vector<std::uint64_t> volumes(this->Ranks.Size(), 0);
-  for (std::size_t i = 0; i < this->Agreed.Values.size(); ++i) {
+  for (std::size_t i = 0; i < this->Shared.ValueCounts.size(); ++i) {
     volumes[i / this->Sets] +=
-        this->Agreed.Values[i] * stepsOfSet[i % this->Sets] * this->Variables * sizeof(float);
+        this->Shared.ValueCounts[i] * stepsOfSet[i % this->Sets] * this->Variables * sizeof(float);
   }
   return volumes;
 }
 
-/// Throws Error if some cells of the sensor are not on any patch.
-void SensorWriter::CheckCover() const
+/// Throws Error if a cell of the sensor does not lie on a patch of the coarsest level.
+void SensorWriter::CheckCoverage() const
 {
   std::size_t number = 0;
   for (const SensorSeries& series : this->AllSeries) {
-    for (std::size_t set = 0; set < series.Sets(); ++set, ++number) {
+    for (std::size_t set = 0; set < series.SetCount(); ++set, ++number) {
       std::int64_t found = 0;
-      for (std::size_t i = number; i < this->Agreed.Values.size(); i += this->Sets) {
-        found += this->Agreed.Values[i];
+      for (std::size_t i = number; i < this->Shared.ValueCounts.size(); i += this->Sets) {
+        found += this->Shared.ValueCounts[i];
       }
       if (found != series.ValueCount(set)) {
         throw FileError(series.Path,
             fmt::format("all {} values of {} on patches of the coarsest level", series.ValueCount(set),
                 series.Cuboids.empty() ? "the points" : fmt::format("cuboid {}", set + 1)),
-            fmt::format("{}", found), "Change the sensor in the output configuration");
+            fmt::format("{} values", found), "Change the sensor in the output configuration");
       }
     }
   }
 }
 
 /// Exchanges the gathered values, waits for the previous write, and begins the next write. Each writer gets a
-/// range whose length comes from the plan, and writes in flight in proportion to its bytes. Collective: every
-/// writing rank calls it.
+/// range of the length in the plan, and a number of concurrent requests in proportion to the length.
+/// Collective: every writing rank calls it.
 void SensorWriter::WriteGathered()
 {
   this->CheckSameSteps();
   this->Open();
   const std::vector<std::int64_t> steps = this->CountSteps();
-  this->CheckRoom(steps);
+  this->CheckCapacity(steps);
   const std::vector<Region> regions = this->RegionsOf(steps);
-  const std::vector<std::uint64_t> shares = WrittenBytes(this->Agreed.How.Plan, this->VolumesOf(steps));
+  const std::vector<std::uint64_t> shares = WrittenBytes(this->Shared.Schedule.Plan, this->VolumesOf(steps));
   std::vector<std::uint64_t> ranges(shares.size() + 1, 0);
   std::partial_sum(shares.begin(), shares.end(), ranges.begin() + 1);
-  this->Line.Begin(ranges);
+  this->StepShuffle.Begin(ranges);
   const std::string fault = CatchError([&] {
     this->CheckSamples();
-    this->Give(regions, this->Line);
+    this->AddToShuffle(regions, this->StepShuffle);
   });
   if (!fault.empty()) {
-    this->Line.Fail(fault);
+    this->StepShuffle.Fail(fault);
   }
-  this->Line.Exchange();
+  this->StepShuffle.Exchange();
   Shuffle::Range mine;
-  this->EndWrite([&] { mine = this->Line.OwnRange(); });
-  const int concurrency = this->Agreed.How.ThreadsFor(mine.Count, ranges.back());
+  this->FinishWrite([&] { mine = this->StepShuffle.ReceivedRange(); });
+  const int concurrency = this->Shared.Schedule.ThreadsFor(mine.Count, ranges.back());
   const auto requests = this->RequestsOf(regions, ranges[this->Ranks.Rank()], mine.Count, concurrency);
-  this->Writing = std::async(this->Agreed.How.Steps > 1 ? std::launch::async : std::launch::deferred,
+  this->Writing = std::async(this->Shared.Schedule.Steps > 1 ? std::launch::async : std::launch::deferred,
       [this, mine, requests, concurrency] { this->Write(requests, mine.Bytes, concurrency); });
-  this->Underway = this->StepsText();
+  this->WritingSteps = this->StepsText();
   this->CountGathered();
 }
 
@@ -542,30 +553,31 @@ std::string SensorWriter::StepsText() const
   return first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
 }
 
-/// Throws Error, the same on all ranks, if ranks have gathered different steps or have declared different
-/// variables or grids, because the file would mix their values. Collective: every writing rank calls it.
+/// Throws Error, the same on all ranks, if the ranks have gathered different steps or have declared different
+/// variables or grids, because the file would mix values of different steps. Collective: every writing rank
+/// calls it.
 void SensorWriter::CheckSameSteps() const
 {
   std::vector<std::pair<std::int64_t, double>> steps;
   for (const SensorSample& sample : this->Gathered) {
     steps.emplace_back(sample.Number, sample.Time);
   }
-  CheckSameOnAllRanks(this->Ranks, steps, *this->Gathered.back().What->Of);
+  CheckSameOnAllRanks(this->Ranks, steps, *this->Gathered.back().Local->Declared);
 }
 
-/// Waits for the write in progress, if any, and begins to commit its steps. `more`: further work of each
-/// rank, which may throw. Collective: every writing rank calls it.
-void SensorWriter::EndWrite(const std::function<void()>& more)
+/// Waits until the write in progress has ended on all ranks, and begins to commit the steps of the write.
+/// `work`: further work of each rank, which may throw Error. Collective: every writing rank calls it.
+void SensorWriter::FinishWrite(const std::function<void()>& work)
 {
   RunOnAllRanks(this->Ranks, [&] {
-    more();
+    work();
     const std::string fault = CatchError([&] {
       for (std::future<void>* const task : {&this->Writing, &this->Committing}) {
         task->valid() ? task->get() : static_cast<void>(0);
       }
     });
     if (!fault.empty()) {
-      throw Error(fmt::format("Writing {} failed. {}", this->Underway, fault));
+      throw Error(fmt::format("Writing {} failed. {}", this->WritingSteps, fault));
     }
   });
   const auto written = std::exchange(this->Times, std::vector<std::vector<double>>(this->AllSeries.size()));
@@ -574,18 +586,20 @@ void SensorWriter::EndWrite(const std::function<void()>& more)
   }
 }
 
-/// Throws Error if there are more steps than the windows of the channel contain.
-void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
+/// Throws Error if the files would have more steps than the windows of the channel contain. `steps`: number
+/// of further steps of each series.
+void SensorWriter::CheckCapacity(const std::vector<std::int64_t>& steps) const
 {
   for (std::size_t series = 0; series < steps.size(); ++series) {
-    if (this->Given[series] + steps[series] > this->Room[series]) {
-      throw FileError(this->AllSeries[series].Path, fmt::format("at most {} steps", this->Room[series]),
-          "more", "Give each step a unique number, and write it once");
+    if (this->StepCounts[series] + steps[series] > this->StepCapacity[series]) {
+      throw FileError(this->AllSeries[series].Path,
+          fmt::format("at most {} steps", this->StepCapacity[series]), "more steps",
+          "Give each step a unique number, and write each step once");
     }
   }
 }
 
-/// Adds the steps that all ranks have written to the headers of the files.
+/// Commits the steps that all ranks have written. `times`: times of the steps, by series.
 void SensorWriter::Commit(const std::vector<std::vector<double>>& times)
 {
   for (std::size_t series = 0; series < this->Files.size(); ++series) {
@@ -595,13 +609,13 @@ void SensorWriter::Commit(const std::vector<std::vector<double>>& times)
   }
 }
 
-/// Counts the gathered steps as steps of the write in progress.
+/// Adds the gathered steps to StepCounts and Times, and removes the gathered steps.
 void SensorWriter::CountGathered()
 {
   for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
     for (const SensorSample& sample : this->Gathered) {
-      if (this->Takes(series, sample)) {
-        ++this->Given[series];
+      if (this->Includes(series, sample)) {
+        ++this->StepCounts[series];
         this->Times[series].push_back(sample.Time);
       }
     }
@@ -609,10 +623,10 @@ void SensorWriter::CountGathered()
   this->Gathered.clear();
 }
 
-/// Makes the files at the first call. Collective: every writing rank calls it.
+/// Makes the files in the first call, unless a rank lacks values. Collective: every writing rank calls it.
 void SensorWriter::Open()
 {
-  if (!this->Given.empty()) {
+  if (!this->StepCounts.empty()) {
     return;
   }
   RunOnAllRanks(this->Ranks, [&] { this->CheckSamples(); });
@@ -624,7 +638,7 @@ void SensorWriter::Open()
     }
   });
   this->Offsets = GatherValues(this->Ranks, offsets);
-  this->Given.resize(this->AllSeries.size(), 0);
+  this->StepCounts.resize(this->AllSeries.size(), 0);
   this->Times.resize(this->AllSeries.size());
 }
 
@@ -644,25 +658,25 @@ std::vector<std::int64_t> SensorWriter::CountSteps() const
   std::vector<std::int64_t> steps;
   for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
     steps.push_back(std::count_if(this->Gathered.begin(), this->Gathered.end(),
-        [&](const SensorSample& sample) { return this->Takes(series, sample); }));
+        [&](const SensorSample& sample) { return this->Includes(series, sample); }));
   }
   return steps;
 }
 
 /// Returns the regions of all series, variable by variable and set by set, in the order of
-/// SensorFile::Offsets().
+/// SensorFile::Offsets(). `steps`: number of gathered steps of each series.
 std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std::int64_t>& steps) const
 {
   std::vector<Region> regions;
   std::uint64_t begin = 0;
   for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
-    for (std::size_t i = 0; i < this->Variables * this->AllSeries[series].Sets(); ++i) {
+    for (std::size_t i = 0; i < this->Variables * this->AllSeries[series].SetCount(); ++i) {
       Region& region = regions.emplace_back();
       region.Series = series;
       region.StepBytes =
-          this->AllSeries[series].ValueCount(i % this->AllSeries[series].Sets()) * sizeof(float);
+          this->AllSeries[series].ValueCount(i % this->AllSeries[series].SetCount()) * sizeof(float);
       region.Begin = begin;
-      region.Offset = this->Offsets[regions.size() - 1] + this->Given[series] * region.StepBytes;
+      region.Offset = this->Offsets[regions.size() - 1] + this->StepCounts[series] * region.StepBytes;
       region.Bytes = region.StepBytes * steps[series];
       begin += region.Bytes;
     }
@@ -670,32 +684,33 @@ std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std:
   return regions;
 }
 
-/// Adds this rank's values of all gathered steps to the line.
-void SensorWriter::Give(const std::vector<Region>& regions, Shuffle& line)
+/// Adds this rank's values of all gathered steps to the shuffle, and releases the memory of the values.
+void SensorWriter::AddToShuffle(const std::vector<Region>& regions, Shuffle& shuffle)
 {
   std::vector<std::uint64_t> done(this->AllSeries.size(), 0);
   for (SensorSample& sample : this->Gathered) {
     std::size_t region = 0;
     for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
-      const std::size_t sets = this->AllSeries[series].Sets(), count = this->Variables * sets;
+      const std::size_t sets = this->AllSeries[series].SetCount(), count = this->Variables * sets;
       const float* next = sample.Values[series].data();
-      for (std::size_t i = 0; i < count && this->Takes(series, sample); ++i) {
+      for (std::size_t i = 0; i < count && this->Includes(series, sample); ++i) {
         const Region& to = regions[region + i];
-        next =
-            GiveRuns(sample.What->Runs[series][i % sets], next, to.Begin + done[series] * to.StepBytes, line);
+        next = AddRuns(
+            sample.Local->Runs[series][i % sets], next, to.Begin + done[series] * to.StepBytes, shuffle);
       }
-      done[series] += this->Takes(series, sample) ? 1 : 0;
+      done[series] += this->Includes(series, sample) ? 1 : 0;
       region += count;
     }
-    this->KeepMemory(std::move(sample.Values));
+    this->ReleaseMemory(std::move(sample.Values));
   }
 }
 
-/// Cuts bytes begin .. begin + count - 1 of the line into write requests of the size that suits the storage.
+/// Divides the bytes begin .. begin + count - 1 of the shuffle into write requests of a size that suits the
+/// storage model and gives each of `concurrency` threads a request.
 std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
     const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int concurrency) const
 {
-  const RequestLimits limits = LimitsOf(this->Agreed.Storage, ~std::uint64_t(0), 1);
+  const RequestLimits limits = LimitsOf(this->Shared.Storage, ~std::uint64_t(0), 1);
   const std::uint64_t most =
       std::clamp(count / concurrency + 1, std::max<std::uint64_t>(limits.Gap, 64 << 10), limits.Bytes);
   std::vector<Request> requests;
@@ -709,18 +724,19 @@ std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
   return requests;
 }
 
-/// Writes and flushes the requests. `from`: the bytes of this rank's range.
+/// Writes the requests, `concurrency` at a time, and flushes the files. `from`: the bytes of this rank's
+/// range.
 void SensorWriter::Write(const std::vector<Request>& requests, const std::byte* from, int concurrency)
 {
   for (const Request& request : requests) {
-    this->Opened.try_emplace(
+    this->OpenFiles.try_emplace(
         request.Series, this->AllSeries[request.Series].Path, PlainFile::Purpose::Update);
   }
   RunTasksOrThrow(requests.size(), concurrency, [&](std::size_t task) {
     const Request& request = requests[task];
-    this->Opened.at(request.Series).Write(request.Offset, from + request.From, request.Bytes);
+    this->OpenFiles.at(request.Series).Write(request.Offset, from + request.RangeOffset, request.Bytes);
   });
-  for (const auto& [series, file] : this->Opened) {
+  for (const auto& [series, file] : this->OpenFiles) {
     file.Flush();
   }
 }

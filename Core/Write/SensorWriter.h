@@ -1,4 +1,5 @@
-// Writes k-Wave output files: lays the files out in advance for all steps, and lets many ranks fill them.
+// Writes k-Wave output files. The layout of a file has space for all steps from the beginning, so that many
+// ranks can write at the same time.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -8,9 +9,9 @@
 #include "Write/Aggregation.h"
 #include "Write/Declaration.h"
 #include "Write/FloatFile.h"
-#include "Write/LineExchange.h"
 #include "Write/OutputConfig.h"
 #include "Write/Sensor.h"
+#include "Write/Shuffle.h"
 
 #include <cstdint>
 #include <functional>
@@ -23,22 +24,24 @@
 
 namespace patchio::output {
 
-/// A k-Wave file. Values lie in contiguous data sets; their shapes count the complete steps only. A new step
-/// changes a few numbers in place, so that readers always see complete steps.
+/// A k-Wave file. The values lie in contiguous data sets, whose shapes contain the number of complete steps.
+/// Commit() overwrites only a few numbers, so that readers see only complete steps.
 class SensorFile
 {
 public:
-  /// Lays the file out in memory, with room for `steps` steps. Only this method uses HDF5. Throws Error.
+  /// Makes the layout of the file in memory, with space for `steps` steps. Only the constructor uses HDF5.
+  /// Throws Error.
   SensorFile(const SensorSeries& series, const Catalog& data, std::int64_t steps);
 
-  /// Offsets of the data sets in the file, variable by variable and set by set.
+  /// Returns the offsets of the data sets in the file, variable by variable and set by set.
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
-  /// Makes the file, without steps. With `overwrite`, replaces a file of an earlier run. Throws Error.
+  /// Makes the file, without steps. `overwrite`: true if the file may replace a file of an earlier run.
+  /// Throws Error.
   void Create(bool overwrite);
-  /// Adds steps whose values are on the storage to the file's header. `times`: times of all steps since the
-  /// last call, at least one.
+  /// Adds steps, whose values must be on the storage, to the numbers of steps and to the times in the file.
+  /// `times`: times of all steps since the last call; at least one. Throws Error.
   void Commit(const std::vector<double>& times);
-  /// Flushes the header to the storage.
+  /// Flushes the file to the storage. Throws Error.
   void Flush() const;
 
 private:
@@ -46,91 +49,96 @@ private:
 
   const std::string Path;
   std::vector<std::uint64_t> Begins;
-  std::vector<std::uint64_t> Lengths;  ///< offsets of the numbers of steps in the shapes of data sets
-  /// The address of a data set's values, and the offset in the file at which this address is stored (At).
-  struct AddressPlace
+  std::vector<std::uint64_t> LengthOffsets;  ///< offsets of the numbers of steps in the shapes of data sets
+  /// The address of a data set's values, and the offset in the file at which the address is stored.
+  struct StoredAddress
   {
-    std::uint64_t At, Address;
+    std::uint64_t Offset, Address;
   };
-  std::vector<AddressPlace> Addresses;
-  std::uint64_t All = 0, Done = 0, TimeStep = 0;  ///< offsets of the values of Nt, t_index and dt
-  std::uint64_t Times = 0;                        ///< offset of the times of all steps
-  std::int64_t Steps = 0;                         ///< number of steps in the file
-  double First = 0;                               ///< time of the first step
-  std::vector<std::byte> Image;                   ///< the whole file except for the values
+  std::vector<StoredAddress> Addresses;
+  /// Offsets in the file of the values of Nt, t_index and dt.
+  std::uint64_t TotalStepsOffset = 0, StepIndexOffset = 0, TimeStepOffset = 0;
+  std::uint64_t TimesOffset = 0;  ///< offset in the file of the times of all steps
+  std::int64_t Steps = 0;         ///< number of steps in the file
+  double FirstTime = 0;           ///< time of the first step
+  std::vector<std::byte> Image;   ///< bytes of the file, except for the values
   std::uint64_t Size = 0;
   std::unique_ptr<PlainFile> File;
 };
 
 /// The part of the sensor that lies on this rank's patches.
-struct SensorCut
+struct LocalSensor
 {
-  std::shared_ptr<const Declaration> Of;
-  std::vector<std::vector<std::vector<SensorRun>>> Runs;  ///< by series and set
-  std::vector<std::vector<std::int64_t>> Values;          ///< number of values of each of Runs' sets
+  std::shared_ptr<const Declaration> Declared;
+  std::vector<std::vector<std::vector<SensorRun>>> Runs;  ///< consecutive cells, by series and set
+  /// Number of values per variable and step, by series and set.
+  std::vector<std::vector<std::int64_t>> ValueCounts;
 };
 
 /// The values of a step on this rank.
 struct SensorSample
 {
-  std::int64_t Index = 0;  ///< number among the file's steps
-  std::int64_t Number = 0;
+  std::int64_t Index = 0;   ///< index among the steps of the channel, from 0
+  std::int64_t Number = 0;  ///< the simulation's step number
   double Time = 0;
-  std::shared_ptr<const SensorCut> What;
-  std::vector<std::vector<float>> Values;  ///< by series: variable by variable, set by set
-  std::string Fault;                       ///< reason why this rank lacks the values; empty: none
+  std::shared_ptr<const LocalSensor> Local;
+  std::vector<std::vector<float>> Values;  ///< values of each series, variable by variable and set by set
+  std::string Fault;                       ///< reason why this rank lacks the values; empty: no fault
 };
 
-/// Writes the samples of all steps to k-Wave files. All ranks gather the same steps. Then each rank that the
-/// plan chooses (PlanAggregation()) receives one contiguous range of the values, and writes this range with
-/// many tasks, while all ranks gather the next steps.
+/// Writes the samples of all steps to k-Wave files. All ranks gather the same steps. Then each writer that
+/// PlanGathering() chooses receives one contiguous range of the values, and writes the range with concurrent
+/// requests, while all ranks gather the next steps.
 class SensorWriter
 {
 public:
-  /// `ranks` and `channel` must outlive this object.
+  /// Makes a writer for the files of `channel`. `ranks` and `channel` must outlive this object.
   SensorWriter(Communicator& ranks, const Channel& channel);
 
   const std::vector<SensorSeries>& Series() const { return this->AllSeries; }
-  /// Returns whether a step belongs to the files of a series.
-  bool Takes(std::size_t series, const SensorSample& sample) const
+  /// Returns whether the file of a series contains the step of a sample.
+  bool Includes(std::size_t series, const SensorSample& sample) const
   {
     return sample.Index % this->AllSeries[series].Every == 0;
   }
-  /// Lays the files out, with HDF5. Call this method before the first Add(), on the simulation's thread.
-  /// Throws Error.
+  /// Makes the layouts of the files, with HDF5. Call this method before the first Add(), on the simulation's
+  /// thread. Throws Error. Not collective; only rank 0 makes layouts.
   void LayOut(const Catalog& data);
-  /// Returns memory for the values of a sample, if possible the memory of an earlier step. Thread-safe.
-  std::vector<std::vector<float>> TakeMemory();
+  /// Returns memory for SensorSample::Values, which may be the memory of an earlier sample. Thread-safe.
+  std::vector<std::vector<float>> AcquireMemory();
 
-  /// Adds a step to the gathered steps, and begins to write when there are enough. Without gathering, this
-  /// method returns after the write of the step. If a write fails, its steps and all later steps are lost,
-  /// because the files have no gaps. `concurrency`: limit on the writes in flight. Throws Error, the same on
-  /// all ranks. Collective: every rank of the communicator calls it.
+  /// Adds a step to the gathered steps, and begins a write when the number of gathered steps suffices. If
+  /// each write contains one step, the method returns after the write. If a write fails, the steps of the
+  /// write and all later steps are lost, because the files have no gaps. `concurrency`: number of concurrent
+  /// requests of each rank if all ranks write. Throws Error, the same on all ranks. Collective: every rank of
+  /// the communicator calls it.
   void Add(SensorSample sample, int concurrency);
   /// Writes the gathered steps. Throws Error, the same on all ranks. Collective: every rank of the
   /// communicator calls it.
   void Flush();
-  /// See Target::Lose().
-  void Lose(std::int64_t step) { this->Lost.Add(step); }
+  /// Records that a step is lost. Add() throws Error for later steps until the lost step is added. Not
+  /// collective, but all ranks must call it.
+  void MarkLost(std::int64_t step) { this->Lost.Add(step); }
 
 private:
   struct Region;
   struct Request;
-  /// The plan for the current patches; the same on all ranks.
-  struct Agreement
+  /// The plan for the present patches; the same on all ranks.
+  struct SharedPlan
   {
-    std::shared_ptr<const SensorCut> For;
-    std::vector<std::int64_t> Values;  ///< number of values of each data set on each rank, rank by rank
-    Gathering How;
+    std::shared_ptr<const LocalSensor> Local;
+    /// Number of values per variable and step, rank by rank and set by set.
+    std::vector<std::int64_t> ValueCounts;
+    Gathering Schedule;
     StorageModel Storage;
   };
 
   std::vector<std::uint64_t> VolumesOf(const std::vector<std::int64_t>& steps) const;
   void Try(const std::function<void()>& work);
   void Gather(SensorSample sample, int concurrency);
-  void Agree(int concurrency);
-  bool IsTime() const;
-  void CheckCover() const;
+  void MakeSharedPlan(int concurrency);
+  bool IsFlushDue() const;
+  void CheckCoverage() const;
   void WriteGathered();
   std::string StepsText() const;
   void CheckSameSteps() const;
@@ -138,15 +146,15 @@ private:
   void CheckSamples() const;
   std::vector<std::int64_t> CountSteps() const;
   std::vector<Region> RegionsOf(const std::vector<std::int64_t>& steps) const;
-  void CheckRoom(const std::vector<std::int64_t>& steps) const;
-  void Give(const std::vector<Region>& regions, Shuffle& line);
+  void CheckCapacity(const std::vector<std::int64_t>& steps) const;
+  void AddToShuffle(const std::vector<Region>& regions, Shuffle& shuffle);
   std::vector<Request> RequestsOf(
       const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int concurrency) const;
   void Write(const std::vector<Request>& requests, const std::byte* from, int concurrency);
-  void EndWrite(const std::function<void()>& more);
+  void FinishWrite(const std::function<void()>& work);
   void Commit(const std::vector<std::vector<double>>& times);
   void CountGathered();
-  void KeepMemory(std::vector<std::vector<float>> values)
+  void ReleaseMemory(std::vector<std::vector<float>> values)
   {
     const std::lock_guard<std::mutex> guard(this->SpareLock);
     this->Spare.push_back(std::move(values));
@@ -156,27 +164,28 @@ private:
   const Channel& Config;
   const std::vector<SensorSeries> AllSeries;
   std::size_t Sets = 0;       ///< number of data sets of all series
-  std::size_t Variables = 0;  ///< number of variables; set by LayOut()
+  std::size_t Variables = 0;  ///< number of variables, from LayOut()
   int LongestPeriod = 1;
-  std::vector<std::int64_t> Room;  ///< number of steps for which each series has room
+  std::vector<std::int64_t> StepCapacity;  ///< by series: number of steps for which the file has space
 
-  std::vector<SensorFile> Files;            ///< by series, on rank 0
-  std::vector<std::uint64_t> Offsets;       ///< SensorFile::Offsets() of all series
-  std::map<std::size_t, PlainFile> Opened;  ///< by series
+  std::vector<SensorFile> Files;               ///< by series; only on rank 0
+  std::vector<std::uint64_t> Offsets;          ///< SensorFile::Offsets() of all series
+  std::map<std::size_t, PlainFile> OpenFiles;  ///< files that this rank writes, by series
   std::vector<SensorSample> Gathered;
-  Stopwatch Oldest;  ///< time since the first gathered step arrived
+  Stopwatch SinceOldest;  ///< runs since the first gathered step was added
   std::mutex SpareLock;
-  std::vector<std::vector<std::vector<float>>> Spare;  ///< memory for TakeMemory()
-  Shuffle Line;
-  Agreement Agreed;
-  std::vector<std::int64_t> Given;  ///< number of steps of each series, including the write in progress
-  std::vector<std::vector<double>>
-      Times;  ///< times of the steps that are written or being written, but not committed
+  std::vector<std::vector<std::vector<float>>> Spare;  ///< memory for AcquireMemory()
+  Shuffle StepShuffle;
+  SharedPlan Shared;
+  /// By series: number of steps in the file, including the write in progress.
+  std::vector<std::int64_t> StepCounts;
+  /// By series: times of the steps that are in the file but not committed.
+  std::vector<std::vector<double>> Times;
   LostSteps Lost;
-  std::string Fault;  ///< reason why steps are missing
+  std::string Fault;  ///< reason why steps are lost; empty: no fault
 
-  std::string Underway;          ///< numbers of the steps that are being written
-  std::future<void> Writing;     ///< this rank's write in progress; uses Opened
+  std::string WritingSteps;      ///< numbers of the steps in the write in progress, for messages
+  std::future<void> Writing;     ///< this rank's write in progress; uses OpenFiles
   std::future<void> Committing;  ///< commit in progress, on rank 0; uses Files
 };
 

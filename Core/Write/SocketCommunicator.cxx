@@ -33,10 +33,11 @@
 namespace patchio::output {
 namespace {
 
-/// A socket connected to another rank, or a closed socket if made without a number.
+/// A socket, which the destructor closes.
 class Socket
 {
 public:
+  /// Owns the file descriptor `number`; -1: the socket is closed.
   explicit Socket(int number = -1) : Number(number) {}
   Socket(Socket&& other) noexcept : Number(std::exchange(other.Number, -1)) {}
   Socket& operator=(Socket&& other) noexcept
@@ -49,10 +50,10 @@ public:
   int Get() const { return this->Number; }
   bool IsOpen() const { return this->Number >= 0; }
 
-  /// Sets the time limit of Send() and Receive(), in seconds.
-  void SetWait(double seconds) const;
-  /// Sends or receives all bytes. Returns false if the other side has ended or is too slow; errno is EAGAIN
-  /// in the latter case.
+  /// Sets the time limit of Send() and Receive(), in seconds, and sends small messages without delay.
+  void SetTimeout(double seconds) const;
+  /// Sends or receives all bytes. Returns false if the other process has ended, or after the time limit;
+  /// errno is then EAGAIN.
   bool Send(const void* data, std::size_t bytes) const;
   bool Receive(void* data, std::size_t bytes) const;
 
@@ -65,7 +66,7 @@ struct Endpoint
 {
   std::vector<std::uint32_t> Addresses;  ///< addresses of the rank's machine, in network order
   std::uint16_t Port = 0;                ///< in network order
-  std::array<char, 16> Secret{};         ///< random number that only the ranks of this run know
+  std::array<char, 16> Secret{};         ///< random bytes that only the ranks of this run know
   std::string Machine;
 
   auto Fields() { return std::tie(this->Addresses, this->Port, this->Secret, this->Machine); }
@@ -75,37 +76,39 @@ struct Endpoint
 class Listener
 {
 public:
-  /// Listens on a port that the system chooses, for `ranks` ranks. Throws Error.
+  /// Listens on a port that the system chooses. `ranks`: number of ranks that may connect. Throws Error.
   explicit Listener(int ranks);
 
-  const Endpoint& OwnEndpoint() const { return this->Here; }
-  /// Accepts connections until `seconds` have passed or `count` ranks have connected. accept(rank, socket)
-  /// gets each connection and returns whether the rank was expected. Returns the number of missing ranks.
-  template <typename Use>
-  int Accept(int count, double seconds, Use accept) const;
+  const Endpoint& OwnEndpoint() const { return this->Local; }
+  /// Accepts connections until `count` ranks have connected or `seconds` have passed. Calls accept(rank,
+  /// socket) for each connection, which returns whether the rank is expected. Returns the number of missing
+  /// ranks.
+  template <typename Handler>
+  int Accept(int count, double seconds, Handler accept) const;
 
 private:
-  /// Returns the next connection and its rank, or a closed socket after about a second.
-  std::pair<Socket, int> Next() const;
+  /// Accepts a connection. Returns the connection and the rank at the other end, or a closed socket if no
+  /// rank connects within about a second.
+  std::pair<Socket, int> AcceptNext() const;
 
   Socket Listening;
-  Endpoint Here;
+  Endpoint Local;
 };
 
-template <typename Use>
-int Listener::Accept(int count, double seconds, Use accept) const
+template <typename Handler>
+int Listener::Accept(int count, double seconds, Handler accept) const
 {
   const Stopwatch watch;
   while (count > 0 && watch.Seconds() <= seconds) {
-    auto [socket, rank] = this->Next();
+    auto [socket, rank] = this->AcceptNext();
     count -= socket.IsOpen() && accept(rank, std::move(socket)) ? 1 : 0;
   }
   return count;
 }
 
-/// Seconds for one connection attempt. Other programs and unreachable machines must not delay the ranks for
-/// long.
-constexpr double FirstWait = 10;
+/// Time limit in seconds of an attempt to connect, so that other programs and unreachable machines do not
+/// delay the ranks for long.
+constexpr double ConnectSeconds = 10;
 
 /// The first message of a rank that connects.
 struct Handshake
@@ -114,8 +117,8 @@ struct Handshake
   std::int32_t Rank = 0;
 };
 
-template <typename Transfer>
-bool ForAll(std::size_t bytes, Transfer transfer)
+template <typename Operation>
+bool TransferAll(std::size_t bytes, Operation transfer)
 {
   for (std::size_t done = 0; done < bytes;) {
     errno = 0;
@@ -154,9 +157,9 @@ sockaddr_in SocketAddress(std::uint32_t address, std::uint16_t port)
   return place;
 }
 
-/// Raises the limit on open files of this process, because a rank may have more connections than the default
-/// limit allows.
-void AllowFiles(int count)
+/// Raises this process's limit on open files to `count` or more, because a rank may have more connections
+/// than the default limit allows.
+void RaiseFileLimit(int count)
 {
   rlimit limit = {};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -171,7 +174,7 @@ Socket::~Socket()
   }
 }
 
-void Socket::SetWait(double seconds) const
+void Socket::SetTimeout(double seconds) const
 {
   const timeval most{static_cast<time_t>(seconds), static_cast<suseconds_t>(std::fmod(seconds, 1) * 1e6)};
   ::setsockopt(this->Number, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
@@ -183,19 +186,20 @@ void Socket::SetWait(double seconds) const
 bool Socket::Send(const void* data, std::size_t bytes) const
 {
   const auto* next = static_cast<const char*>(data);
-  return ForAll(
+  return TransferAll(
       bytes, [&](std::size_t done) { return ::send(this->Number, next + done, bytes - done, MSG_NOSIGNAL); });
 }
 
 bool Socket::Receive(void* data, std::size_t bytes) const
 {
   auto* next = static_cast<char*>(data);
-  return ForAll(bytes, [&](std::size_t done) { return ::recv(this->Number, next + done, bytes - done, 0); });
+  return TransferAll(
+      bytes, [&](std::size_t done) { return ::recv(this->Number, next + done, bytes - done, 0); });
 }
 
 Listener::Listener(int ranks) : Listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 {
-  AllowFiles(ranks);
+  RaiseFileLimit(ranks);
   sockaddr_in place = SocketAddress(INADDR_ANY, 0);
   socklen_t bytes = sizeof place;
   auto* address = reinterpret_cast<sockaddr*>(&place);
@@ -204,39 +208,40 @@ Listener::Listener(int ranks) : Listening(::socket(AF_INET, SOCK_STREAM | SOCK_C
       ::getsockname(number, address, &bytes) != 0) {
     throw Error("Connecting the ranks by sockets failed: " + SystemMessage(errno) + ".");
   }
-  this->Here = {AddressesOfMachine(), place.sin_port, {}, MachineName()};
-  if (::getrandom(this->Here.Secret.data(), this->Here.Secret.size(), 0) !=
-      static_cast<ssize_t>(this->Here.Secret.size())) {
+  this->Local = {AddressesOfMachine(), place.sin_port, {}, MachineName()};
+  if (::getrandom(this->Local.Secret.data(), this->Local.Secret.size(), 0) !=
+      static_cast<ssize_t>(this->Local.Secret.size())) {
     throw Error("Connecting the ranks by sockets failed: the system provides no random numbers.");
   }
 }
 
-std::pair<Socket, int> Listener::Next() const
+std::pair<Socket, int> Listener::AcceptNext() const
 {
   pollfd event = {this->Listening.Get(), POLLIN, 0};
-  Socket guest(::poll(&event, 1, 1000) > 0 ? ::accept4(event.fd, nullptr, nullptr, SOCK_CLOEXEC) : -1);
+  Socket socket(::poll(&event, 1, 1000) > 0 ? ::accept4(event.fd, nullptr, nullptr, SOCK_CLOEXEC) : -1);
   Handshake handshake;
-  guest.SetWait(FirstWait);
-  if (!guest.IsOpen() || !guest.Receive(&handshake, sizeof handshake) ||
-      handshake.Secret != this->Here.Secret) {
+  socket.SetTimeout(ConnectSeconds);
+  if (!socket.IsOpen() || !socket.Receive(&handshake, sizeof handshake) ||
+      handshake.Secret != this->Local.Secret) {
     return {Socket(), -1};
   }
-  return {std::move(guest), handshake.Rank};
+  return {std::move(socket), handshake.Rank};
 }
 
-/// Connects rank `from` to rank `to`. Throws Error with the reason if that fails.
-Socket Connect(int from, int to, const Endpoint& there)
+/// Connects rank `from` to rank `to`, which has the endpoint `endpoint`. Throws Error if all addresses of the
+/// endpoint are unreachable.
+Socket Connect(int from, int to, const Endpoint& endpoint)
 {
-  std::vector<std::uint32_t> addresses = there.Addresses;
-  if (there.Machine == MachineName()) {
+  std::vector<std::uint32_t> addresses = endpoint.Addresses;
+  if (endpoint.Machine == MachineName()) {
     addresses.insert(addresses.begin(), htonl(INADDR_LOOPBACK));
   }
   std::string fault = "the rank has no network address";
   for (const std::uint32_t address : addresses) {
     Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    socket.SetWait(FirstWait);
-    const sockaddr_in place = SocketAddress(address, there.Port);
-    const Handshake handshake{there.Secret, from};
+    socket.SetTimeout(ConnectSeconds);
+    const sockaddr_in place = SocketAddress(address, endpoint.Port);
+    const Handshake handshake{endpoint.Secret, from};
     if (::connect(socket.Get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0 &&
         socket.Send(&handshake, sizeof handshake)) {
       return socket;
@@ -244,15 +249,15 @@ Socket Connect(int from, int to, const Endpoint& there)
     fault = SystemMessage(errno);
   }
   throw Error(fmt::format(
-      "Rank {} cannot reach rank {} on {} over the network: {}.", from, to, there.Machine, fault));
+      "Rank {} cannot reach rank {} on {} over the network: {}.", from, to, endpoint.Machine, fault));
 }
 
-/// Limit on the length of a text; a larger number cannot come from a rank.
+/// Largest length of a text. A larger length shows that the message does not come from a rank.
 constexpr std::uint64_t MostBytes = std::uint64_t(1) << 40;
-/// A value in place of a text's length: the following text is the reason why rank 0 has given up.
+/// Value in place of a text's length. The text that follows is the reason why rank 0 has given up.
 constexpr std::uint64_t FaultMark = ~std::uint64_t(0);
 
-/// The bytes in transfer between this rank and another one, in both directions.
+/// The texts that this rank and the rank `Rank` send to each other.
 struct Transfer
 {
   int Rank = 0;
@@ -260,8 +265,8 @@ struct Transfer
   std::string* In = nullptr;
   std::size_t Sent = 0, Received = 0;
 
-  bool Sends() const { return this->Sent < this->Out->size(); }
-  bool Receives() const { return this->Received < this->In->size(); }
+  bool HasUnsent() const { return this->Sent < this->Out->size(); }
+  bool HasUnreceived() const { return this->Received < this->In->size(); }
 };
 
 class SocketCommunicator : public Communicator
@@ -270,13 +275,14 @@ public:
   SocketCommunicator(Communicator& ranks, double waitSeconds)
       : RankValue(ranks.Rank()),
         SizeValue(ranks.Size()),
-        // Other ranks wait longer than rank 0, so that rank 0 can name the rank that is late.
+        // The other ranks wait longer than rank 0, so that rank 0 can report which rank is late.
         WaitSeconds(ranks.Rank() == 0 ? waitSeconds : waitSeconds + std::max(1.0, 0.05 * waitSeconds)),
-        Others(ranks.Size())
+        Sockets(ranks.Size())
   {
-    RunOnAllRanks(ranks, [&] { this->Entrance = std::make_unique<Listener>(this->SizeValue); });
+    RunOnAllRanks(ranks, [&] { this->Acceptor = std::make_unique<Listener>(this->SizeValue); });
     this->ExchangeEndpoints(ranks);
-    RunOnAllRanks(ranks, [&] { this->RankValue == 0 ? this->Await(this->SizeValue - 1) : this->Join(0); });
+    RunOnAllRanks(ranks,
+        [&] { this->RankValue == 0 ? this->AcceptRanks(this->SizeValue - 1) : this->ConnectToRank(0); });
   }
 
   int Rank() const override { return this->RankValue; }
@@ -315,8 +321,8 @@ public:
     const std::vector<std::string> gathered = this->Gather(text);
     if (this->RankValue == 0) {
       ByteWriter out;
-      out.Put(gathered);
-      bytes = out.Take();
+      out.Append(gathered);
+      bytes = out.Release();
     }
     this->Broadcast(bytes);
     ByteReader in(bytes);
@@ -335,9 +341,9 @@ public:
 
 private:
   void ExchangeEndpoints(Communicator& ranks);
-  void Await(int count);
-  void Join(int rank);
-  void ConnectTo(const std::vector<bool>& needed);
+  void AcceptRanks(int count);
+  void ConnectToRank(int rank);
+  void ConnectToRanks(const std::vector<bool>& needed);
   void Run(std::vector<Transfer>& transfers);
   void Advance(Transfer& transfer, short events);
   void Send(int rank, const std::string& text);
@@ -348,19 +354,19 @@ private:
   const int RankValue;
   const int SizeValue;
   const double WaitSeconds;
-  std::unique_ptr<Listener> Entrance;
-  std::vector<Endpoint> Endpoints;  ///< endpoints of all ranks
-  std::vector<Socket> Others;       ///< by rank; ranks connect to rank 0 and to partners of Exchange()
-  std::string Broken;               ///< error of all further calls; empty: none
+  std::unique_ptr<Listener> Acceptor;
+  std::vector<Endpoint> Endpoints;  ///< endpoint of each rank
+  std::vector<Socket> Sockets;      ///< by rank: connections to rank 0 and to partners of Exchange()
+  std::string Fault;                ///< text of the Error that all methods throw; empty: no Error
 };
 
 /// Exchanges the addresses and secrets of all ranks. Collective: every rank of `ranks` calls it.
 void SocketCommunicator::ExchangeEndpoints(Communicator& ranks)
 {
   ByteWriter out;
-  Endpoint here = this->Entrance->OwnEndpoint();
-  out.Put(here.Fields());
-  const std::vector<std::byte> bytes = out.Take();
+  Endpoint here = this->Acceptor->OwnEndpoint();
+  out.Append(here.Fields());
+  const std::vector<std::byte> bytes = out.Release();
   for (const std::string& text :
       ranks.AllGather(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()))) {
     ByteReader in(text);
@@ -368,15 +374,15 @@ void SocketCommunicator::ExchangeEndpoints(Communicator& ranks)
   }
 }
 
-/// Waits until `count` ranks without a connection have connected.
-void SocketCommunicator::Await(int count)
+/// Waits until `count` further ranks have connected. Throws Error after the time limit.
+void SocketCommunicator::AcceptRanks(int count)
 {
-  const int missing = this->Entrance->Accept(count, this->WaitSeconds, [this](int rank, Socket socket) {
-    if (rank < 0 || rank >= this->SizeValue || this->Others[rank].IsOpen()) {
+  const int missing = this->Acceptor->Accept(count, this->WaitSeconds, [this](int rank, Socket socket) {
+    if (rank < 0 || rank >= this->SizeValue || this->Sockets[rank].IsOpen()) {
       return false;
     }
-    socket.SetWait(this->WaitSeconds);
-    this->Others[rank] = std::move(socket);
+    socket.SetTimeout(this->WaitSeconds);
+    this->Sockets[rank] = std::move(socket);
     return true;
   });
   if (missing > 0) {
@@ -387,23 +393,23 @@ void SocketCommunicator::Await(int count)
   }
 }
 
-void SocketCommunicator::Join(int rank)
+void SocketCommunicator::ConnectToRank(int rank)
 {
-  this->Others[rank] = Connect(this->RankValue, rank, this->Endpoints[rank]);
-  this->Others[rank].SetWait(this->WaitSeconds);
+  this->Sockets[rank] = Connect(this->RankValue, rank, this->Endpoints[rank]);
+  this->Sockets[rank].SetTimeout(this->WaitSeconds);
 }
 
-/// Makes the missing connections to the needed ranks. The rank with the smaller number connects to the other
-/// one.
-void SocketCommunicator::ConnectTo(const std::vector<bool>& needed)
+/// Makes the missing connections to the ranks with needed[rank]. Of two ranks, the rank with the smaller
+/// number connects to the rank with the larger number.
+void SocketCommunicator::ConnectToRanks(const std::vector<bool>& needed)
 {
-  int awaited = 0;
+  int expected = 0;
   for (int rank = 0; rank < this->SizeValue; ++rank) {
-    if (needed[rank] && rank != this->RankValue && !this->Others[rank].IsOpen()) {
-      rank > this->RankValue ? this->Join(rank) : static_cast<void>(++awaited);
+    if (needed[rank] && rank != this->RankValue && !this->Sockets[rank].IsOpen()) {
+      rank > this->RankValue ? this->ConnectToRank(rank) : static_cast<void>(++expected);
     }
   }
-  this->Await(awaited);
+  this->AcceptRanks(expected);
 }
 
 void SocketCommunicator::Exchange(std::vector<std::string>& texts, std::vector<std::string>& into)
@@ -412,7 +418,8 @@ void SocketCommunicator::Exchange(std::vector<std::string>& texts, std::vector<s
   for (const std::string& text : texts) {
     mine.push_back(text.size());
   }
-  const std::vector<std::uint64_t> sizes = GatherValues(*this, mine);  // index: from x number of ranks + to
+  const std::vector<std::uint64_t> sizes =
+      GatherValues(*this, mine);  // index: sender x number of ranks + receiver
   const auto sizeOf = [&](int from, int to) { return sizes[std::size_t(from) * this->SizeValue + to]; };
   into.resize(this->SizeValue);
   std::vector<Transfer> transfers;
@@ -429,16 +436,17 @@ void SocketCommunicator::Exchange(std::vector<std::string>& texts, std::vector<s
       transfers.push_back({rank, &texts[rank], &into[rank]});
     }
   }
-  const std::string fault = CatchError([&] { this->ConnectTo(needed); });
+  const std::string fault = CatchError([&] { this->ConnectToRanks(needed); });
   if (!fault.empty()) {
-    this->Broken = fault;
-    this->Others.clear();
+    this->Fault = fault;
+    this->Sockets.clear();
     throw Error(fault);
   }
   this->Run(transfers);
 }
 
-/// Sends and receives all transfers at once, because sending everything before receiving could deadlock.
+/// Sends and receives all texts concurrently, because a rank that sends all texts before receiving any could
+/// cause a deadlock.
 void SocketCommunicator::Run(std::vector<Transfer>& transfers)
 {
   Stopwatch sinceMoved;
@@ -446,9 +454,9 @@ void SocketCommunicator::Run(std::vector<Transfer>& transfers)
     std::vector<pollfd> events;
     std::vector<Transfer*> active;
     for (Transfer& transfer : transfers) {
-      const int wanted = (transfer.Sends() ? POLLOUT : 0) | (transfer.Receives() ? POLLIN : 0);
-      if (wanted != 0) {
-        events.push_back({this->Others[transfer.Rank].Get(), static_cast<short>(wanted), 0});
+      const int requested = (transfer.HasUnsent() ? POLLOUT : 0) | (transfer.HasUnreceived() ? POLLIN : 0);
+      if (requested != 0) {
+        events.push_back({this->Sockets[transfer.Rank].Get(), static_cast<short>(requested), 0});
         active.push_back(&transfer);
       }
     }
@@ -467,10 +475,11 @@ void SocketCommunicator::Run(std::vector<Transfer>& transfers)
   }
 }
 
-/// Sends and receives as many bytes as possible without waiting.
+/// Sends and receives as many bytes as possible without waiting. `events`: the events of poll() for the
+/// socket.
 void SocketCommunicator::Advance(Transfer& transfer, short events)
 {
-  const int socket = this->Others[transfer.Rank].Get();
+  const int socket = this->Sockets[transfer.Rank].Get();
   const auto check = [&](ssize_t moved) {
     if (moved == 0 || (moved < 0 && errno != EAGAIN && errno != EINTR)) {
       errno = 0;
@@ -478,11 +487,11 @@ void SocketCommunicator::Advance(Transfer& transfer, short events)
     }
     return moved < 0 ? 0 : static_cast<std::size_t>(moved);
   };
-  if (transfer.Receives() && (events & (POLLIN | POLLHUP | POLLERR)) != 0) {
+  if (transfer.HasUnreceived() && (events & (POLLIN | POLLHUP | POLLERR)) != 0) {
     transfer.Received += check(::recv(socket, transfer.In->data() + transfer.Received,
         transfer.In->size() - transfer.Received, MSG_DONTWAIT));
   }
-  if (transfer.Sends() && (events & (POLLOUT | POLLHUP | POLLERR)) != 0) {
+  if (transfer.HasUnsent() && (events & (POLLOUT | POLLHUP | POLLERR)) != 0) {
     transfer.Sent += check(::send(socket, transfer.Out->data() + transfer.Sent,
         transfer.Out->size() - transfer.Sent, MSG_DONTWAIT | MSG_NOSIGNAL));
   }
@@ -491,8 +500,8 @@ void SocketCommunicator::Advance(Transfer& transfer, short events)
 void SocketCommunicator::Send(int rank, const std::string& text)
 {
   const std::uint64_t size = text.size();
-  if (!this->Broken.empty() || !this->Others[rank].Send(&size, sizeof size) ||
-      !this->Others[rank].Send(text.data(), text.size())) {
+  if (!this->Fault.empty() || !this->Sockets[rank].Send(&size, sizeof size) ||
+      !this->Sockets[rank].Send(text.data(), text.size())) {
     this->Fail(rank);
   }
 }
@@ -500,7 +509,7 @@ void SocketCommunicator::Send(int rank, const std::string& text)
 std::string SocketCommunicator::Receive(int rank)
 {
   std::uint64_t size = 0;
-  if (!this->Broken.empty() || !this->Others[rank].Receive(&size, sizeof size)) {
+  if (!this->Fault.empty() || !this->Sockets[rank].Receive(&size, sizeof size)) {
     this->Fail(rank);
   }
   if (size == FaultMark) {
@@ -510,42 +519,43 @@ std::string SocketCommunicator::Receive(int rank)
     this->Fail(rank);
   }
   std::string text(size, '\0');
-  if (!this->Others[rank].Receive(text.data(), size)) {
+  if (!this->Sockets[rank].Receive(text.data(), size)) {
     this->Fail(rank);
   }
   return text;
 }
 
-/// Throws the reason of a rank that has given up.
+/// Receives the reason why rank `rank` has given up, and throws Error with the reason.
 void SocketCommunicator::ReceiveFault(int rank)
 {
   constexpr std::uint64_t most = 1 << 16;
   const std::string text = this->Receive(rank);
-  this->Broken = text.substr(0, most);
-  this->Others.clear();
-  throw Error(this->Broken);
+  this->Fault = text.substr(0, most);
+  this->Sockets.clear();
+  throw Error(this->Fault);
 }
 
-/// Closes all connections, so that other ranks need not wait for this rank, and throws Error. If errno is
-/// EAGAIN, the wait was too long.
+/// Closes all connections, so that other ranks need not wait for this rank, and throws Error. `rank`: the
+/// rank that this rank has waited for. The value EAGAIN of errno means that the wait has exceeded the time
+/// limit.
 void SocketCommunicator::Fail(int rank)
 {
-  if (this->Broken.empty()) {
-    this->Broken = errno == EAGAIN
-                       ? fmt::format("Rank {} waited {} s for rank {} without an answer.", this->RankValue,
-                             this->WaitSeconds, rank)
-                       : fmt::format("Rank {} waited for rank {}, which has stopped.", this->RankValue, rank);
-    const std::uint64_t head[] = {FaultMark, this->Broken.size()};
+  if (this->Fault.empty()) {
+    this->Fault = errno == EAGAIN
+                      ? fmt::format("Rank {} waited {} s for rank {} without an answer.", this->RankValue,
+                            this->WaitSeconds, rank)
+                      : fmt::format("Rank {} waited for rank {}, which has stopped.", this->RankValue, rank);
+    const std::uint64_t head[] = {FaultMark, this->Fault.size()};
     std::string last(reinterpret_cast<const char*>(head), sizeof head);
-    last += this->Broken;
-    for (const Socket& other : this->Others) {
+    last += this->Fault;
+    for (const Socket& other : this->Sockets) {
       if (this->RankValue == 0 && other.IsOpen()) {
         static_cast<void>(::send(other.Get(), last.data(), last.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
       }
     }
-    this->Others.clear();
+    this->Sockets.clear();
   }
-  throw Error(this->Broken);
+  throw Error(this->Fault);
 }
 
 }  // namespace

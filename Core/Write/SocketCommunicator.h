@@ -1,4 +1,4 @@
-// A second communicator of a simulation's processes, which uses sockets instead of MPI.
+// A communicator for the writing threads of a simulation, which uses sockets instead of MPI.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -7,14 +7,15 @@
 
 namespace patchio::output {
 
-/// Connects the processes of `ranks` for a thread that runs concurrently with the simulation's thread. Only
-/// the simulation's thread uses MPI, so the simulation does not need MPI_THREAD_MULTIPLE. All messages except
-/// those of Exchange() pass through rank 0. A process can connect only with a secret that was sent over
-/// `ranks`.
+/// Makes a second communicator of the processes of `ranks`, for a thread that runs concurrently with the
+/// simulation's thread. Only the simulation's thread uses MPI, so the simulation does not need
+/// MPI_THREAD_MULTIPLE. All messages except the messages of Exchange() pass through rank 0. A process can
+/// connect only with a secret that the ranks exchange over `ranks`.
 ///
-/// Methods of the result throw Error if a rank has ended, or has not answered for `waitSeconds`; the Error
-/// names both ranks. After such an Error, all methods throw. This function throws Error, the same on all
-/// ranks, if ranks cannot reach each other over the network. Collective: every rank of `ranks` calls it.
+/// Methods of the result throw Error if a rank has ended, or has not answered for `waitSeconds` seconds; the
+/// Error names both ranks. After an Error, all methods throw the same Error. This function throws Error, the
+/// same on all ranks, if ranks cannot reach each other over the network. Collective: every rank of `ranks`
+/// calls it.
 std::unique_ptr<Communicator> MakeSocketCommunicator(Communicator& ranks, double waitSeconds);
 
 }  // namespace patchio::output

@@ -13,10 +13,10 @@
 namespace patchio::container {
 namespace {
 
-/// Alignment of large data sets in bytes, the size of a storage's blocks.
+/// Alignment of large data sets in bytes, a common size of storage blocks.
 constexpr std::uint64_t Alignment = 1 << 20;
 
-/// An open compressed data set with `Count` chunks along one axis.
+/// An open compressed data set, which has `Count` chunks along the axis `Axis`.
 struct OpenSet
 {
   hdf5::Handle Id;
@@ -25,29 +25,29 @@ struct OpenSet
   std::uint64_t Count = 0;
 };
 
-/// Returns the bytes of the B-trees that list chunks. HDF5 fills their nodes to nine tenths when chunks come
-/// in order.
+/// Returns an estimate of the bytes of the B-trees that list the chunks. HDF5 fills the nodes of a B-tree to
+/// nine tenths if the chunks are added in order.
 std::uint64_t ListBytesOf(const StepFilePlan& plan)
 {
   std::uint64_t bytes = 0;
   for (const DataSet& set : plan.DataSets) {
     const std::uint64_t ofChunk = 30 + 10 * ShapeOf(*plan.Data, plan.Files, set).size();
-    bytes += set.Compression == FilterKind::None ? 0 : ofChunk * ChunksOf(*plan.Data, plan.Files, set);
+    bytes += set.Compression == FilterType::None ? 0 : ofChunk * ChunksOf(*plan.Data, plan.Files, set);
   }
   return bytes;
 }
 
 std::size_t ObjectsOf(const StepFilePlan& plan)
 {
-  constexpr std::size_t ofSet = 4;  // including the initial room of a chunk list
+  constexpr std::size_t ofSet = 4;  // including the initial space of a chunk list
   return ofSet * plan.DataSets.size() + plan.Tables.size() + 8 * (plan.Data->Levels.size() + 1);
 }
 
 constexpr int ZstdFilter = 32015;  // in The HDF Group's registry
 
-hdf5::ChunkFilter FilterOf(FilterKind kind)
+hdf5::ChunkFilter FilterOf(FilterType kind)
 {
-  return kind == FilterKind::Deflate ? hdf5::ChunkFilter{H5Z_FILTER_DEFLATE, ChunkEncoder::DeflateLevel}
+  return kind == FilterType::Deflate ? hdf5::ChunkFilter{H5Z_FILTER_DEFLATE, ChunkEncoder::DeflateLevel}
                                      : hdf5::ChunkFilter{ZstdFilter, ChunkEncoder::ZstdLevel};
 }
 
@@ -67,15 +67,15 @@ public:
   std::vector<std::uint64_t> LayOut();
   std::vector<std::uint64_t> ReserveChunks(const std::vector<ChunkSize>& chunks);
   std::uint64_t Size() const { return this->File.Size(); }
-  hdf5::FileImage TakeImage();
+  hdf5::FileImage CloseAndGetImage();
 
 private:
-  void DescribeForOthers();
-  /// Makes the three groups that VTK's readers look for, because these readers complain about missing groups.
+  void DescribeForVtk();
+  /// Makes the three groups without which VTK's readers print warnings.
   void MakeGroups(hid_t parent) const
   {
     for (const char* name : {"CellData", "PointData", "FieldData"}) {
-      this->File.MakeGroup(parent, name);
+      this->File.CreateGroup(parent, name);
     }
   }
   void DescribeImage(hid_t root);
@@ -93,11 +93,11 @@ private:
 std::vector<std::uint64_t> StepFile::Description::LayOut()
 {
   if (this->Profile != FileProfile::Own) {
-    this->DescribeForOthers();
+    this->DescribeForVtk();
   }
   std::vector<std::uint64_t> offsets;
   for (const DataSet& set : this->Plan.DataSets) {
-    if (set.Compression == FilterKind::None) {
+    if (set.Compression == FilterType::None) {
       const std::vector<std::uint64_t> shape = ShapeOf(this->Data, this->Plan.Files, set);
       offsets.push_back(this->File.Reserve(
           set.Name, hdf5::NativeType((*this->Plan.Types)[set.Variable]), {shape.begin(), shape.end()}));
@@ -122,7 +122,7 @@ void StepFile::Description::MakeChunked(const DataSet& set)
   made.Axis = std::mismatch(shape.begin(), shape.end(), chunk.begin()).first - shape.begin();
   made.Axis = made.Axis < shape.size() ? made.Axis : 0;
   made.Count = ChunksOf(this->Data, this->Plan.Files, set);
-  made.Id = this->File.MakeChunked(set.Name, hdf5::NativeType((*this->Plan.Types)[set.Variable]),
+  made.Id = this->File.CreateChunked(set.Name, hdf5::NativeType((*this->Plan.Types)[set.Variable]),
       {shape.begin(), shape.end()}, made.Chunk, FilterOf(set.Compression));
   this->Chunked.push_back(std::move(made));
 }
@@ -141,21 +141,21 @@ std::vector<std::uint64_t> StepFile::Description::ReserveChunks(const std::vecto
   return offsets;
 }
 
-hdf5::FileImage StepFile::Description::TakeImage()
+hdf5::FileImage StepFile::Description::CloseAndGetImage()
 {
   this->Chunked.clear();
-  return this->File.TakeImage();
+  return this->File.CloseAndGetImage();
 }
 
-/// Writes the attributes and small data sets that describe the contents to readers of VTKHDF files.
-void StepFile::Description::DescribeForOthers()
+/// Writes the attributes and small data sets that describe the contents to VTK's readers of VTKHDF files.
+void StepFile::Description::DescribeForVtk()
 {
-  const hdf5::Handle root = this->File.MakeGroup("VTKHDF");
+  const hdf5::Handle root = this->File.CreateGroup("VTKHDF");
   const bool image = this->Profile == FileProfile::Image;
   this->File.WriteIntegers(root, "Version", {1, 0});
   if (this->Profile == FileProfile::Mesh) {
     this->File.WriteText(
-        root, "Type", this->Data.Grid == GridKind::Polygonal ? "PolyData" : "UnstructuredGrid");
+        root, "Type", this->Data.Grid == GridType::Polygonal ? "PolyData" : "UnstructuredGrid");
     this->DescribeMesh(root);
     return;
   }
@@ -169,8 +169,8 @@ void StepFile::Description::DescribeForOthers()
     for (std::size_t level = 0; level < this->Data.Levels.size(); ++level) {
       this->DescribeLevel(root, static_cast<int>(level));
     }
-    // Images get no field data, because ParaView 5.11 fails to read them.
-    const hdf5::Handle fields = this->File.MakeGroup(root, "FieldData");
+    // Images get no field data, because ParaView 5.11 fails to read field data of images.
+    const hdf5::Handle fields = this->File.CreateGroup(root, "FieldData");
     this->File.Write(fields, "TimeValue", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {1}, &this->Data.Time);
   }
 }
@@ -194,8 +194,8 @@ void StepFile::Description::DescribeImage(hid_t root)
   this->File.WriteNumbers(root, "Direction", {1, 0, 0, 0, 1, 0, 0, 0, 1});
 }
 
-/// Describes a mesh: the numbers of points and cells of each partition, and the empty lists of cells that no
-/// partition has.
+/// Describes a mesh: writes the numbers of points and cells of each partition, and empty data sets for the
+/// lists of cells that all partitions lack.
 void StepFile::Description::DescribeMesh(hid_t root)
 {
   this->MakeGroups(root);
@@ -208,11 +208,11 @@ void StepFile::Description::DescribeMesh(hid_t root)
     points.push_back(this->Data.Meshes[patch].Points);
   }
   write("NumberOfPoints", points);
-  const int lists = this->Data.Grid == GridKind::Polygonal ? MeshSize::MostLists : 1;
+  const int lists = this->Data.Grid == GridType::Polygonal ? MeshSize::MostLists : 1;
   for (int list = 0; list < lists; ++list) {
     const std::string group = GroupOfList(this->Data, list);
     if (!group.empty()) {
-      this->File.MakeGroup(root, group.substr(1));
+      this->File.CreateGroup(root, group.substr(1));
     }
     const std::string folder = group.empty() ? "" : group.substr(1) + "/";
     std::vector<std::int64_t> cells, connectivity;
@@ -222,7 +222,8 @@ void StepFile::Description::DescribeMesh(hid_t root)
     }
     write(folder + "NumberOfCells", cells);
     write(folder + "NumberOfConnectivityIds", connectivity);
-    if (cells[0] == 0) {  // partitions have cells in the same lists, so all lack this type
+    if (cells[0] ==
+        0) {  // all partitions lack this list, because all partitions have cells in the same lists
       write(folder + "Connectivity", {});
       write(folder + "Offsets", std::vector<std::int64_t>(rows.size(), 0));
     }
@@ -232,7 +233,7 @@ void StepFile::Description::DescribeMesh(hid_t root)
 void StepFile::Description::DescribeLevel(hid_t root, int number)
 {
   const Level& level = this->Data.Levels[number];
-  const hdf5::Handle group = this->File.MakeGroup(root, "Level" + std::to_string(number));
+  const hdf5::Handle group = this->File.CreateGroup(root, "Level" + std::to_string(number));
   this->File.WriteNumbers(group, "Spacing", {level.Spacing.begin(), level.Spacing.end()});
   std::vector<std::int32_t> boxes;
   for (const int patch : *this->Plan.Rows) {
@@ -248,7 +249,7 @@ void StepFile::Description::DescribeLevel(hid_t root, int number)
 namespace {
 
 template <typename Work>
-auto Alone(Work work)
+auto WithOutputLock(Work work)
 {
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   return work();
@@ -258,23 +259,23 @@ auto Alone(Work work)
 
 StepFile::StepFile(const std::string& path, const StepFilePlan& plan)
     : Path(path),
-      Described(Alone([&] { return std::make_unique<Description>(path, plan); })),
-      Begins(Alone([&] { return this->Described->LayOut(); }))
+      Described(WithOutputLock([&] { return std::make_unique<Description>(path, plan); })),
+      Begins(WithOutputLock([&] { return this->Described->LayOut(); }))
 {
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   this->Size = this->Described->Size();
   if (std::all_of(plan.DataSets.begin(), plan.DataSets.end(),
-          [](const DataSet& set) { return set.Compression == FilterKind::None; })) {
-    this->TakeImage();
+          [](const DataSet& set) { return set.Compression == FilterType::None; })) {
+    this->StoreImage();
   }
 }
 
 StepFile::~StepFile()
 {
-  Alone([this] { this->Described.reset(); });
+  WithOutputLock([this] { this->Described.reset(); });
 }
 
-/// Makes the file in its final size, because writes that extend a file wait for each other.
+/// Makes the file with the final size, because writes that extend a file wait for each other.
 void StepFile::Create()
 {
   this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Create);
@@ -283,12 +284,12 @@ void StepFile::Create()
 
 std::vector<std::uint64_t> StepFile::ReserveChunks(const std::vector<ChunkSize>& chunks)
 {
-  if (!this->Described) {  // the step's other files hold all compressed data sets
+  if (!this->Described) {  // this file has no compressed data sets
     return {};
   }
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   std::vector<std::uint64_t> begins = this->Described->ReserveChunks(chunks);
-  this->TakeImage();
+  this->StoreImage();
   this->File->SetSize(this->Size);
   return begins;
 }
@@ -297,21 +298,21 @@ namespace {
 constexpr std::array<unsigned char, 8> Signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 }  // namespace
 
-void StepFile::TakeImage()
+void StepFile::StoreImage()
 {
-  hdf5::FileImage image = this->Described->TakeImage();
+  hdf5::FileImage image = this->Described->CloseAndGetImage();
   this->Described.reset();
   assert(image.Bytes.size() >= Signature.size());
   std::fill_n(image.Bytes.begin(), Signature.size(), std::byte(0));
   image.Bytes.resize(std::min<std::uint64_t>(image.Bytes.size(), image.Size));
   this->Image = std::move(image.Bytes);
   this->Size = image.Size;
-  std::sort(image.Rooms.begin(), image.Rooms.end());
-  this->Rooms = std::move(image.Rooms);
+  std::sort(image.ValueRanges.begin(), image.ValueRanges.end());
+  this->ValueRanges = std::move(image.ValueRanges);
 }
 
-/// Writes the description around the values, which may be written already. HDF5 puts small values into gaps
-/// of the description.
+/// Writes the description around the values, because the values may be written already. HDF5 puts small
+/// values into gaps of the description.
 void StepFile::WriteDescription()
 {
   const std::uint64_t end = this->Image.size();
@@ -321,7 +322,7 @@ void StepFile::WriteDescription()
       this->File->Write(done, this->Image.data() + done, stop - done);
     }
   };
-  for (const auto& [begin, behind] : this->Rooms) {
+  for (const auto& [begin, behind] : this->ValueRanges) {
     writeTo(std::min(begin, end));
     done = std::max(done, std::min(behind, end));
   }

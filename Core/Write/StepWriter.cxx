@@ -23,12 +23,12 @@ namespace patchio::container {
 
 namespace {
 
-/// Bytes of a piece: the writer examines and writes pieces that fit into the processor's cache.
+/// Number of bytes that the writer examines and then writes while the bytes are in the processor's cache.
 constexpr std::uint64_t PieceBytes = 1 << 20;
 /// Approximate number of bytes of one write of values that are neighbours in the file.
 constexpr std::uint64_t RunBytes = 4 << 20;
 
-/// Computes the checksum and the range of values, piece by piece.
+/// Computes the checksum and the range of values that are added one part after another.
 class Examiner
 {
 public:
@@ -40,9 +40,9 @@ public:
     this->Range.Add(this->Type, 1, values, bytes / SizeOf(this->Type));
   }
 
-  WrittenValues Take()
+  WrittenValues Finish()
   {
-    this->Result.Range = this->Range.OfComponent(0);
+    this->Result.Range = this->Range.RangeOfComponent(0);
     return this->Result;
   }
 
@@ -52,8 +52,9 @@ private:
   WrittenValues Result;
 };
 
-/// Returns the first index of each run of neighbours, and the end of the last run.
-std::vector<std::size_t> RunsOf(const std::vector<ValuesAtOffset>& placed)
+/// Divides values, sorted by offset, into runs of about RunBytes bytes that are neighbours in the file.
+/// Returns the index of the first values of each run, and then the number of all values.
+std::vector<std::size_t> RunBegins(const std::vector<ValuesAtOffset>& placed)
 {
   std::vector<std::size_t> runs;
   std::uint64_t begin = 0, end = 0;
@@ -68,7 +69,7 @@ std::vector<std::size_t> RunsOf(const std::vector<ValuesAtOffset>& placed)
   return runs;
 }
 
-/// Returns whether some patches have numbers other than their positions in their levels.
+/// Returns whether any patch has a number that differs from the position of the patch in its level.
 bool HasMarks(const Catalog& data)
 {
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
@@ -90,7 +91,7 @@ void Rename(const std::string& from, const std::string& to)
   std::error_code fault;
   fs::rename(from, to, fault);
   if (fault) {
-    throw SystemError(to, "a file that can be renamed", fault.value());
+    throw SystemError(to, "permission to rename the file " + from, fault.value());
   }
 }
 
@@ -130,18 +131,18 @@ StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWri
   this->Rows = RowsOf(data);
   this->Record.DataSets = DataSetsOf(data, files);
   for (DataSet& set : this->Record.DataSets) {
-    set.Compression = step.Compression.empty() ? FilterKind::None : step.Compression[set.Variable];
+    set.Compression = step.Compression.empty() ? FilterType::None : step.Compression[set.Variable];
   }
   for (std::size_t v = 0; v < data.Variables.size(); ++v) {
-    this->Before.push_back(ValuesBefore(data, this->Rows, static_cast<int>(v)));
+    this->ValueOffsets.push_back(ValuesBefore(data, this->Rows, static_cast<int>(v)));
   }
-  if (this->Leads()) {
+  if (this->LeadsFile()) {
     this->Part = std::make_unique<PartFile>(this->PartPath(), this->PlanOfFile());
   }
   this->MakePacker();
 }
 
-void StepWriter::NameFiles(FileNames names)
+void StepWriter::SetFileNames(FileNames names)
 {
   for (std::string& file : this->Record.Files) {
     file = RenamedFile(file, names);
@@ -150,15 +151,15 @@ void StepWriter::NameFiles(FileNames names)
 
 void StepWriter::Create(FileNames names)
 {
-  this->NameFiles(names);
+  this->SetFileNames(names);
   std::vector<std::uint64_t> offsets;
   RunOnAllRanks(this->Ranks, [&] {
-    if (this->Leads()) {
+    if (this->LeadsFile()) {
       this->Part->File.Create();
       offsets = this->Part->File.Offsets();
     }
   });
-  this->TakeOffsets(GatherValues(this->Ranks, offsets));
+  this->SetOffsets(GatherValues(this->Ranks, offsets));
   RunOnAllRanks(this->Ranks,
       [&] { this->File = std::make_unique<PlainFile>(this->PartPath(), PlainFile::Purpose::Update); });
 }
@@ -206,7 +207,7 @@ std::vector<PlannedTable> StepWriter::PlannedTables() const
       {tables::Present, ElementType::UInt8, arrays}, {tables::Least, ElementType::Float64, arrays},
       {tables::Greatest, ElementType::Float64, arrays}, {tables::Checksums, ElementType::UInt32, arrays},
       {tables::Meshes, ElementType::Int64, data.Meshes.size() * (1 + 2 * MeshSize::MostLists)}};
-  for (int axis = 0; axis < 3 && data.Grid == GridKind::Rectilinear; ++axis) {
+  for (int axis = 0; axis < 3 && data.Grid == GridType::Rectilinear; ++axis) {
     all.push_back({tables::Positions(axis), ElementType::Float64, data.Axes[axis].Positions.size()});
     all.push_back({tables::Labels(axis), ElementType::Float64, data.Axes[axis].Labels.size()});
   }
@@ -216,9 +217,9 @@ std::vector<PlannedTable> StepWriter::PlannedTables() const
   return all;
 }
 
-/// Takes the offsets of the data sets and tables. `offsets`: data sets of the first file, its tables, data
-/// sets of the second file, and so on.
-void StepWriter::TakeOffsets(const std::vector<std::uint64_t>& offsets)
+/// Sets the offsets of the data sets and tables. `offsets`: offsets of the data sets of the first file, of
+/// the tables, of the data sets of the second file, and so on.
+void StepWriter::SetOffsets(const std::vector<std::uint64_t>& offsets)
 {
   std::size_t next = 0;
   for (int file = 0; file < static_cast<int>(this->Record.Files.size()); ++file) {
@@ -246,7 +247,7 @@ std::uint64_t StepWriter::OffsetOf(const PatchValues& values) const
 {
   const int level = this->Record.Data.Patches[values.Patch].Level;
   return this->OffsetsOfSets.at({level, values.Variable}) +
-         this->Before[values.Variable][values.Patch] * SizeOf(this->Record.Types[values.Variable]);
+         this->ValueOffsets[values.Variable][values.Patch] * SizeOf(this->Record.Types[values.Variable]);
 }
 
 void StepWriter::Write(const std::vector<PatchValues>& values, int threads)
@@ -262,7 +263,7 @@ void StepWriter::Write(HeldValues values, int threads)
   const std::string fault = CatchError([&] {
     while (values.Next && this->Fault.empty()) {
       const auto next = std::move(values.Next);
-      values = {};  // frees the memory of these values first
+      values = {};  // frees the memory of these values before the next values are made
       values = next();
       this->Write(values.Arrays, threads);
     }
@@ -283,11 +284,11 @@ void StepWriter::WriteAll(const std::vector<PatchValues>& values, int threads)
 
 void StepWriter::Pack(const std::vector<PatchValues>& values, int threads)
 {
-  std::vector<SetPart> parts;
+  std::vector<SetRange> ranges;
   for (const PatchValues& one : values) {
     const std::uint64_t begin =
-        this->Before[one.Variable][one.Patch] * SizeOf(this->Record.Types[one.Variable]);
-    parts.push_back({this->Packed.at(this->SetOf(one)), begin, this->BytesOf(one),
+        this->ValueOffsets[one.Variable][one.Patch] * SizeOf(this->Record.Types[one.Variable]);
+    ranges.push_back({this->Packed.at(this->SetOf(one)), begin, this->BytesOf(one),
         static_cast<const std::byte*>(one.Values)});
   }
   const std::size_t before = this->Written.size();
@@ -295,10 +296,10 @@ void StepWriter::Pack(const std::vector<PatchValues>& values, int threads)
   RunTasks(values.size(), threads, [&](std::size_t i) {
     Examiner examiner(
         this->Record.Types[values[i].Variable], this->IndexOf(values[i].Variable, values[i].Patch));
-    examiner.Add(parts[i].Values, parts[i].Bytes);
-    this->Written[before + i] = examiner.Take();
+    examiner.Add(ranges[i].Values, ranges[i].Bytes);
+    this->Written[before + i] = examiner.Finish();
   });
-  this->Packer->Add(parts, threads);
+  this->Packer->Add(ranges, threads);
 }
 
 void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
@@ -308,7 +309,7 @@ void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
     placed.push_back({this->OffsetOf(one), this->BytesOf(one), &one});
   }
   std::sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.Offset < b.Offset; });
-  const std::vector<std::size_t> runs = RunsOf(placed);
+  const std::vector<std::size_t> runs = RunBegins(placed);
   const std::size_t before = this->Written.size();
   this->Written.resize(before + placed.size());
   RunTasksOrThrow(runs.size() - 1, threads, [&](std::size_t run) {
@@ -316,8 +317,9 @@ void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
   });
 }
 
-/// Writes values that are neighbours in the file. Writes each piece right after examining it, while the piece
-/// is in the processor's cache.
+/// Writes values that are neighbours in the file. `values`: the first of `count` entries. `written`: receives
+/// the checksums and ranges. Writes about PieceBytes bytes right after examining these bytes, while the bytes
+/// are in the processor's cache.
 void StepWriter::WriteRun(const ValuesAtOffset* values, std::size_t count, WrittenValues* written) const
 {
   std::vector<iovec> buffers;
@@ -329,12 +331,12 @@ void StepWriter::WriteRun(const ValuesAtOffset* values, std::size_t count, Writt
     buffers.clear();
   };
   for (std::size_t i = 0; i < count; ++i) {
-    const PatchValues& one = *values[i].Which;
+    const PatchValues& one = *values[i].Source;
     Examiner examiner(this->Record.Types[one.Variable], this->IndexOf(one.Variable, one.Patch));
     const auto* from = static_cast<const std::byte*>(one.Values);
     const std::uint64_t element = SizeOf(this->Record.Types[one.Variable]);
     for (std::uint64_t done = 0; done < values[i].Bytes;) {
-      // A piece has only whole values, because the values of the neighbours may be shorter.
+      // A piece contains only whole values, because the types of the next values may be shorter.
       const std::uint64_t room = (PieceBytes - waiting) / element * element;
       const std::uint64_t piece = std::min(values[i].Bytes - done, room);
       examiner.Add(from + done, piece);
@@ -345,7 +347,7 @@ void StepWriter::WriteRun(const ValuesAtOffset* values, std::size_t count, Writt
         flush();
       }
     }
-    written[i] = examiner.Take();
+    written[i] = examiner.Finish();
   }
   flush();
 }
@@ -357,7 +359,7 @@ std::string StepWriter::Finish()
       throw Error(this->Fault);
     }
   });
-  const auto all = ValuesInTexts<WrittenValues>(this->Ranks.Gather(TextOfValues(this->Written)));
+  const auto all = UnpackValues<WrittenValues>(this->Ranks.Gather(PackValues(this->Written)));
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
       this->WriteTables(all);
@@ -365,17 +367,17 @@ std::string StepWriter::Finish()
   });
   if (this->Record.HasCompression()) {
     this->ExchangeParts();
-    this->PlaceChunks();
+    this->ReserveAndWriteChunks();
   }
   RunOnAllRanks(this->Ranks, [&] {
-    if (this->Leads()) {
+    if (this->LeadsFile()) {
       this->Part->File.WriteDescription();
     }
     this->File->Flush();
   });
-  // All files are complete, so they may become readable.
+  // All files are complete, so the files may become readable.
   RunOnAllRanks(this->Ranks, [&] {
-    if (this->Leads()) {
+    if (this->LeadsFile()) {
       Rename(this->PartPath(), this->Folder + "/" + this->Record.Files[this->FileOfRank()]);
       this->Part->File.WriteSignature();
     }
@@ -383,7 +385,7 @@ std::string StepWriter::Finish()
   return this->Ranks.Rank() == 0 ? Encode(this->Record) : std::string();
 }
 
-void StepWriter::WriteTables(const std::vector<WrittenValues>& all)
+void StepWriter::WriteTables(const std::vector<WrittenValues>& written)
 {
   const Catalog& data = this->Record.Data;
   const std::size_t patches = data.Patches.size(), arrays = patches * data.Variables.size();
@@ -399,9 +401,10 @@ void StepWriter::WriteTables(const std::vector<WrittenValues>& all)
     }
   }
   std::vector<std::uint8_t> present(arrays, 0);
-  std::vector<double> least(arrays, ValueRange::None().Least), greatest(arrays, ValueRange::None().Greatest);
+  std::vector<double> least(arrays, ValueRange::EmptyRange().Least),
+      greatest(arrays, ValueRange::EmptyRange().Greatest);
   std::vector<std::uint32_t> checksums(arrays, 0);
-  for (const WrittenValues& one : all) {
+  for (const WrittenValues& one : written) {
     const std::size_t at = one.Index / patches * patches + rowOf[one.Index % patches];
     present[at] = 1;
     least[at] = one.Range.Least;
@@ -417,7 +420,7 @@ void StepWriter::WriteTables(const std::vector<WrittenValues>& all)
   this->WriteTable(tables::Greatest, greatest);
   this->WriteTable(tables::Checksums, checksums);
   this->WriteTable(tables::Meshes, this->SizesOfMeshes());
-  for (int axis = 0; axis < 3 && data.Grid == GridKind::Rectilinear; ++axis) {
+  for (int axis = 0; axis < 3 && data.Grid == GridType::Rectilinear; ++axis) {
     this->WriteTable(tables::Positions(axis), data.Axes[axis].Positions);
     this->WriteTable(tables::Labels(axis), data.Axes[axis].Labels);
   }
@@ -447,6 +450,7 @@ void StepWriter::WriteTable(const std::string& name, const std::vector<T>& value
 }
 
 /// Throws Error if values are missing, because readers would mistake the unwritten space for values.
+/// `written`: one flag per variable and row, whether values were written.
 void StepWriter::CheckComplete(const std::vector<std::uint8_t>& written) const
 {
   const Catalog& data = this->Record.Data;
@@ -463,10 +467,12 @@ void StepWriter::CheckComplete(const std::vector<std::uint8_t>& written) const
 
 namespace {
 
-/// Returns two numbers per variable: bytes of the sample before and after compression.
+/// Compresses the sample with Deflate. Returns two numbers per variable: the bytes of the sample before and
+/// after compression.
 std::vector<double> TryDeflate(const StepToWrite& step, const std::vector<PatchValues>& sample)
 {
-  constexpr std::size_t most = 4 << 20, piece = 64 << 10;  // limits: bytes of a variable, bytes of a piece
+  constexpr std::size_t most = 4 << 20,
+                        piece = 64 << 10;  // bytes of a variable that are compressed, and bytes of a call
   ChunkEncoder encoder;
   std::vector<double> sizes(2 * step.Types.size(), 0);
   for (const PatchValues& one : sample) {
@@ -478,7 +484,7 @@ std::vector<double> TryDeflate(const StepToWrite& step, const std::vector<PatchV
       const std::size_t part = std::min(piece, bytes - done);
       of[0] += static_cast<double>(part);
       of[1] +=
-          static_cast<double>(encoder.Encode(FilterKind::Deflate, element, values + done, part).Bytes.size());
+          static_cast<double>(encoder.Encode(FilterType::Deflate, element, values + done, part).Bytes.size());
     }
   }
   return sizes;
@@ -501,14 +507,14 @@ const char* NameOf(CompressionChoice choice)
   return "off";
 }
 
-std::vector<FilterKind> ChooseCompression(Communicator& ranks, const StepToWrite& step,
+std::vector<FilterType> ChooseCompression(Communicator& ranks, const StepToWrite& step,
     CompressionChoice choice, const std::vector<PatchValues>& sample)
 {
-  constexpr double worthwhile = 0.9;
-  const FilterKind filter = choice == CompressionChoice::Zstd      ? FilterKind::Zstd
-                            : choice == CompressionChoice::Deflate ? FilterKind::Deflate
-                                                                   : FilterKind::None;
-  std::vector<FilterKind> chosen(step.Types.size(), filter);
+  constexpr double worthwhileRatio = 0.9;
+  const FilterType filter = choice == CompressionChoice::Zstd      ? FilterType::Zstd
+                            : choice == CompressionChoice::Deflate ? FilterType::Deflate
+                                                                   : FilterType::None;
+  std::vector<FilterType> chosen(step.Types.size(), filter);
   if (choice != CompressionChoice::Auto) {
     return chosen;
   }
@@ -520,22 +526,22 @@ std::vector<FilterKind> ChooseCompression(Communicator& ranks, const StepToWrite
     sizes[i % sizes.size()] += all[i];
   }
   for (std::size_t v = 0; v < chosen.size(); ++v) {
-    chosen[v] = sizes[2 * v + 1] < worthwhile * sizes[2 * v] ? FilterKind::Deflate : FilterKind::None;
+    chosen[v] = sizes[2 * v + 1] < worthwhileRatio * sizes[2 * v] ? FilterType::Deflate : FilterType::None;
   }
   return chosen;
 }
 
 }  // namespace patchio::container
 
-// Compressed data sets: the ranks that complete chunks, the offsets of chunks, and the ranks that write
-// chunks.
+// The methods below write compressed data sets: exchange incomplete chunks, reserve space for chunks, and
+// write chunks.
 
 namespace patchio::container {
 
 namespace {
 
-/// The data of a chunk for the rank that leads the file of the chunk.
-struct Packing
+/// A compressed chunk, as reported to the rank that makes the file of the chunk.
+struct PackedChunk
 {
   int File;
   std::uint32_t SkippedFilters;
@@ -549,7 +555,7 @@ void StepWriter::MakePacker()
 {
   std::vector<ChunkedSet> sets;
   for (const DataSet& set : this->PlanOfFile().DataSets) {
-    if (set.Compression != FilterKind::None) {
+    if (set.Compression != FilterType::None) {
       const int files = static_cast<int>(this->Record.Files.size());
       ChunkedSet chunked;
       chunked.Filter = set.Compression;
@@ -561,7 +567,7 @@ void StepWriter::MakePacker()
       }
       chunked.FirstChunk = this->Chunks;
       chunked.FirstByte = sets.empty() ? 0 : sets.back().FirstByte + sets.back().Bytes;
-      this->Chunks += chunked.Chunks();
+      this->Chunks += chunked.ChunkCount();
       this->Packed[{set.Level, set.Variable}] = sets.size();
       sets.push_back(chunked);
     }
@@ -569,28 +575,29 @@ void StepWriter::MakePacker()
   this->Packer = std::make_unique<ChunkPacker>(std::move(sets));
 }
 
-/// Sends the parts of chunks with values of several ranks to the rank that has the first values. Collective:
-/// every rank of the communicator calls it.
+/// Completes the chunks with values of several ranks, on the rank that has the first values of the chunk.
+/// Collective: every rank of the communicator calls it.
 void StepWriter::ExchangeParts()
 {
-  output::PieceExchange pieces(this->Ranks);
+  output::FragmentExchange fragments(this->Ranks);
   const std::string fault = CatchError([&] {
     std::vector<std::map<std::uint64_t, int>> writers(this->Packed.size());
     for (const auto& [where, set] : this->Packed) {
       writers[set] = this->WritersOf(where[0], where[1]);
     }
-    this->Packer->GiveOthers(pieces, this->Ranks.Rank(), [&](std::size_t set, std::uint64_t begin) {
+    this->Packer->SendToOwners(fragments, this->Ranks.Rank(), [&](std::size_t set, std::uint64_t begin) {
       return std::prev(writers[set].upper_bound(begin))->second;
     });
   });
   if (!fault.empty()) {
-    pieces.Fail(fault);
+    fragments.Fail(fault);
   }
-  pieces.Exchange();
-  RunOnAllRanks(this->Ranks, [&] { this->Packer->TakeFrom(pieces, this->Threads); });
+  fragments.Exchange();
+  RunOnAllRanks(this->Ranks, [&] { this->Packer->AddReceived(fragments, this->Threads); });
 }
 
-/// Returns the ranks that write parts of a data set in this rank's file. Key: the first byte of the part.
+/// Returns the ranks that have values of a data set in this rank's file, by the offset of the first value in
+/// the data set, in bytes.
 std::map<std::uint64_t, int> StepWriter::WritersOf(int level, int variable) const
 {
   const Catalog& data = this->Record.Data;
@@ -598,18 +605,18 @@ std::map<std::uint64_t, int> StepWriter::WritersOf(int level, int variable) cons
   for (const int patch : this->Rows) {
     if (data.Patches[patch].Level == level && data.Patches[patch].File == this->FileOfRank() &&
         ValuesOf(data, variable, patch) > 0) {
-      writers[this->Before[variable][patch] * SizeOf(this->Record.Types[variable])] =
+      writers[this->ValueOffsets[variable][patch] * SizeOf(this->Record.Types[variable])] =
           data.Patches[patch].Writer;
     }
   }
   return writers;
 }
 
-/// Reserves space for all chunks, on the ranks that lead files, and writes the chunks of each rank.
+/// Reserves space for all chunks, on the ranks that make files, and writes the chunks of each rank.
 /// Collective: every rank of the communicator calls it.
-void StepWriter::PlaceChunks()
+void StepWriter::ReserveAndWriteChunks()
 {
-  std::vector<Packing> packings;
+  std::vector<PackedChunk> packings;
   for (const auto& [number, chunk] : this->Packer->Chunks()) {
     packings.push_back({this->FileOfRank(), chunk.SkippedFilters, number, chunk.Bytes.size()});
   }
@@ -617,17 +624,17 @@ void StepWriter::PlaceChunks()
   std::vector<std::uint64_t> offsets;
   RunOnAllRanks(this->Ranks, [&] {
     std::vector<ChunkSize> sizes(this->Chunks);
-    for (const Packing& packing : packings) {
+    for (const PackedChunk& packing : packings) {
       if (packing.File == this->FileOfRank()) {
         sizes.at(packing.Chunk) = {packing.Bytes, packing.SkippedFilters};
       }
     }
-    offsets = this->Leads() ? this->Part->File.ReserveChunks(sizes) : offsets;
+    offsets = this->LeadsFile() ? this->Part->File.ReserveChunks(sizes) : offsets;
   });
   offsets = GatherValues(this->Ranks, offsets);  // file by file
   std::uint64_t before = 0;
   for (const DataSet& set : this->Record.DataSets) {
-    if (set.File < this->FileOfRank() && set.Compression != FilterKind::None) {
+    if (set.File < this->FileOfRank() && set.Compression != FilterType::None) {
       before += ChunksOf(this->Record.Data, static_cast<int>(this->Record.Files.size()), set);
     }
   }
@@ -637,7 +644,7 @@ void StepWriter::PlaceChunks()
   });
 }
 
-/// Writes this rank's chunks. `offsets`: offsets of all chunks of this rank's file.
+/// Writes this rank's chunks. `offsets`: offsets of all chunks in this rank's file.
 void StepWriter::WriteChunks(const std::vector<std::uint64_t>& offsets) const
 {
   std::vector<iovec> buffers;
@@ -659,35 +666,36 @@ void StepWriter::WriteChunks(const std::vector<std::uint64_t>& offsets) const
   flush();
 }
 
-/// Splits `part` at the chunk boundaries, and queues the values of each chunk for packing.
-void ChunkPacker::Begin(const SetPart& part)
+/// Splits `range` at the boundaries of chunks, and adds the ranges to OpenChunk::NewRanges.
+void ChunkPacker::Queue(const SetRange& range)
 {
-  const ChunkedSet& set = this->Sets[part.Set];
-  for (std::uint64_t done = 0; done < part.Bytes;) {
-    const std::uint64_t at = part.Begin + done, number = at / set.ChunkBytes, begin = at % set.ChunkBytes;
+  const ChunkedSet& set = this->Sets[range.Set];
+  for (std::uint64_t done = 0; done < range.Bytes;) {
+    const std::uint64_t at = range.Begin + done, number = at / set.ChunkBytes, begin = at % set.ChunkBytes;
     OpenChunk& chunk = this->Open[set.FirstChunk + number];
-    chunk.Set = part.Set;
+    chunk.Set = range.Set;
     chunk.Used = std::min(set.ChunkBytes, set.Bytes - number * set.ChunkBytes);
-    const std::uint64_t bytes = std::min(part.Bytes - done, chunk.Used - begin);
-    chunk.Coming.push_back({begin, bytes, part.Values + done});
-    chunk.There.emplace_back(begin, bytes);
+    const std::uint64_t bytes = std::min(range.Bytes - done, chunk.Used - begin);
+    chunk.NewRanges.push_back({begin, bytes, range.Values + done});
+    chunk.Ranges.emplace_back(begin, bytes);
     done += bytes;
   }
 }
 
-void ChunkPacker::Add(const std::vector<SetPart>& parts, int threads)
+void ChunkPacker::Add(const std::vector<SetRange>& ranges, int threads)
 {
-  for (const SetPart& part : parts) {
-    this->Begin(part);
+  for (const SetRange& range : ranges) {
+    this->Queue(range);
   }
   std::vector<OpenChunk*> touched;
   for (auto& [number, chunk] : this->Open) {
-    if (!chunk.Coming.empty()) {
+    if (!chunk.NewRanges.empty()) {
       touched.push_back(&chunk);
     }
   }
   tbb::enumerable_thread_specific<ChunkEncoder> encoders;
-  RunTasksOrThrow(touched.size(), threads, [&](std::size_t i) { this->Take(*touched[i], encoders.local()); });
+  RunTasksOrThrow(
+      touched.size(), threads, [&](std::size_t i) { this->Encode(*touched[i], encoders.local()); });
   for (auto chunk = this->Open.begin(); chunk != this->Open.end();) {
     if (chunk->second.Done) {
       this->Complete.emplace(chunk->first, std::move(chunk->second.Encoded));
@@ -696,22 +704,22 @@ void ChunkPacker::Add(const std::vector<SetPart>& parts, int threads)
   }
 }
 
-/// Copies the new parts of a chunk, and compresses the chunk if it is complete. Compresses a chunk that one
-/// part fills without a copy.
-void ChunkPacker::Take(OpenChunk& chunk, ChunkEncoder& encoder) const
+/// Copies the new ranges of a chunk, and compresses the chunk if the chunk is complete. Compresses a chunk
+/// that one range fills without a copy.
+void ChunkPacker::Encode(OpenChunk& chunk, ChunkEncoder& encoder) const
 {
   const ChunkedSet& set = this->Sets[chunk.Set];
-  const std::byte* values = chunk.Coming[0].Values;
-  if (chunk.Coming[0].Bytes < set.ChunkBytes) {
+  const std::byte* values = chunk.NewRanges[0].Values;
+  if (chunk.NewRanges[0].Bytes < set.ChunkBytes) {
     chunk.Values.resize(set.ChunkBytes);  // zeros after the end of the data set
-    for (const Part& part : chunk.Coming) {
-      std::copy_n(part.Values, part.Bytes, chunk.Values.data() + part.Begin);
+    for (const RangeOfChunk& range : chunk.NewRanges) {
+      std::copy_n(range.Values, range.Bytes, chunk.Values.data() + range.Begin);
     }
     values = chunk.Values.data();
   }
-  chunk.Coming.clear();
+  chunk.NewRanges.clear();
   std::uint64_t there = 0;
-  for (const auto& [begin, bytes] : chunk.There) {
+  for (const auto& [begin, bytes] : chunk.Ranges) {
     there += bytes;
   }
   if (there == chunk.Used) {
@@ -720,16 +728,16 @@ void ChunkPacker::Take(OpenChunk& chunk, ChunkEncoder& encoder) const
   }
 }
 
-void ChunkPacker::TakeFrom(const output::PieceExchange& from, int threads)
+void ChunkPacker::AddReceived(const output::FragmentExchange& from, int threads)
 {
-  std::vector<SetPart> parts;
+  std::vector<SetRange> ranges;
   from.ForReceived([&](std::uint64_t at, const std::byte* bytes, std::uint64_t count) {
     const auto after = std::upper_bound(this->Sets.begin(), this->Sets.end(), at,
         [](std::uint64_t byte, const ChunkedSet& set) { return byte < set.FirstByte; });
     const auto set = std::prev(after) - this->Sets.begin();
-    parts.push_back({static_cast<std::size_t>(set), at - this->Sets[set].FirstByte, count, bytes});
+    ranges.push_back({static_cast<std::size_t>(set), at - this->Sets[set].FirstByte, count, bytes});
   });
-  this->Add(parts, threads);
+  this->Add(ranges, threads);
 }
 
 }  // namespace patchio::container

@@ -14,7 +14,7 @@ class ContainerTarget : public Target
 public:
   ContainerTarget(Communicator& ranks, const Channel& channel) : Ranks(ranks), Config(channel) {}
 
-  PendingStep Prepare(container::StepToWrite step, const GivenArrays&) override
+  PendingStep Prepare(container::StepToWrite step, const SimulationArrays&) override
   {
     if (step.Compression.empty()) {
       step.Compression.assign(step.Types.size(), this->Config.Compression);
@@ -30,8 +30,8 @@ public:
   }
 
 private:
-  /// Returns the writer of the container, which the first call makes. Collective: every writing rank calls
-  /// it.
+  /// Returns the writer of the container. The first call opens the container. Collective: every writing rank
+  /// calls it.
   container::ContainerWriter& Writer()
   {
     if (!this->Opened) {

@@ -1,4 +1,4 @@
-// Targets: the files of a channel, to which its steps are written.
+// Targets, which write the steps of a channel to files of one format.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -14,70 +14,73 @@
 
 namespace patchio::output {
 
-/// Writes a step that is prepared for its target, with this rank's values, `threads` requests at a time.
-/// Collective: every writing rank calls it. Afterwards the step survives a crash, and readers see the step.
-/// Only containers take values in several parts; see HeldValues::Next. Throws Error, the same on all ranks;
-/// the target is then unchanged.
+/// A function that writes a prepared step. `values`: this rank's values; only containers support
+/// HeldValues::Next. `threads`: number of concurrent requests. When the function returns, the step is on the
+/// storage, and readers see the step. Throws Error, the same on all ranks; the target is then unchanged.
+/// Collective: every writing rank calls it.
 using PendingStep = std::function<void(container::HeldValues values, int threads)>;
 
-/// A simulation's array: a variable on a patch, with its ghosts.
-struct GivenArray
+/// A simulation's array: the values of a variable on a patch, with ghosts.
+struct SimulationArray
 {
   int Patch = 0;     ///< index in the catalog
   int Variable = 0;  ///< index among the variables of the step
   const void* Values = nullptr;
-  Int3 Ghosts{};  ///< layers around the patch
+  Int3 Ghosts{};  ///< ghost layers around the patch, by axis
 };
 
-/// A simulation's arrays of a step, for targets that copy the parts that they need.
-struct GivenArrays
+/// The simulation's arrays of a step on this rank, for targets that copy parts of the arrays; see
+/// Target::CopiesParts().
+struct SimulationArrays
 {
-  std::shared_ptr<const Declaration> What{};
-  std::vector<GivenArray> Arrays{};
-  std::string Fault{};  ///< reason why this rank has no values; empty: it has values
+  std::shared_ptr<const Declaration> Declared{};
+  std::vector<SimulationArray> Arrays{};
+  std::string Fault{};  ///< reason why this rank cannot provide values; empty: no fault
 };
 
-/// The files of one channel, in one format.
+/// Writes the steps of one channel to files of one format.
 class Target
 {
 public:
   virtual ~Target() = default;
-  /// Prepares a step, including all HDF5 calls. Call this method on the simulation's thread: the library is
-  /// not thread-safe and the simulation may use it, too. The order of the writes is that of the calls of
-  /// Prepare(). `given`: arrays for targets that take parts. A target that takes parts must not throw a fault
-  /// of one rank alone; the PendingStep of the target informs the other ranks of the fault. Throws Error. Not
+  /// Prepares a step, with all HDF5 calls of the write. Call this method on the simulation's thread: the HDF5
+  /// library is not thread-safe, and the simulation may use the same library. Steps must be written in the
+  /// order of the calls of Prepare(). `source`: arrays for a target that copies parts. Such a target must not
+  /// throw an Error on one rank alone; the PendingStep informs the other ranks of a fault. Throws Error. Not
   /// collective, but all ranks must call it.
-  virtual PendingStep Prepare(container::StepToWrite step, const GivenArrays& given) = 0;
-  /// Writes the steps that the target has gathered, `threads` requests at a time. Throws Error, the same on
-  /// all ranks. Collective: every writing rank calls it.
+  virtual PendingStep Prepare(container::StepToWrite step, const SimulationArrays& source) = 0;
+  /// Writes the steps that the target has gathered, with `threads` requests at a time. Throws Error, the same
+  /// on all ranks. Collective: every writing rank calls it.
   virtual void Flush(int /*threads*/) {}
-  /// Informs the target that a step of its channel is lost. Formats without step numbers leave room for the
-  /// step, or throw Error for later steps. Not collective, but all ranks must call it, in the order of the
+  /// Informs the target that a step is lost. Files without step numbers either contain undefined values for
+  /// the step, or accept no later steps. Not collective, but all ranks must call it, in the order of the
   /// writes.
-  virtual void Lose(std::int64_t /*step*/) {}
+  virtual void MarkLost(std::int64_t /*step*/) {}
 
-  /// Returns whether the target copies only the needed parts of the simulation's arrays, so that the caller
-  /// need not copy whole patches. The PendingStep then gets no values.
-  virtual bool TakesParts() const { return false; }
-  /// Returns the bytes that a target that takes parts keeps of a step with `variables` variables on this
-  /// rank.
-  virtual std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& /*what*/, std::size_t /*variables*/)
+  /// Returns whether Prepare() copies the needed parts of the simulation's arrays, so that the caller need
+  /// not copy whole arrays. The PendingStep then needs no values.
+  virtual bool CopiesParts() const { return false; }
+  /// Returns the bytes that a target that copies parts keeps of a step on this rank. `variables`: number of
+  /// variables.
+  virtual std::uint64_t BytesOf(
+      const std::shared_ptr<const Declaration>& /*declared*/, std::size_t /*variables*/)
   {
     return 0;
   }
 };
 
-/// Makes the target of a channel, without a write or a wait for other ranks. `ranks`: the writing ranks.
-/// `ranks` and `channel` must outlive the target.
+/// Makes the target of a channel. `ranks`: the writing ranks. `ranks` and `channel` must outlive the target.
+/// Does not write files. Not collective.
 std::unique_ptr<Target> MakeTarget(Communicator& ranks, const Channel& channel);
 
-/// Returns the number of writes in flight on each of `ranks` ranks.
+/// Returns the number of threads that each of `ranks` ranks writes with: from the configuration, or else from
+/// the storage profile of the channel's path, or else a default.
 int ThreadsFor(const OutputConfig& config, const Channel& channel, int ranks);
 
 /// Makes a target for TargetFormat::Grads; see MakeTarget().
 std::unique_ptr<Target> MakeGradsTarget(Communicator& ranks, const Channel& channel);
-/// Makes a target for TargetFormat::Kwave; see MakeTarget(). The target gathers steps; see
-/// Channel::StepsAtOnce.
+/// Makes a target for TargetFormat::Kwave; see MakeTarget(). The target may gather several steps before a
+/// write; see Channel::StepsAtOnce.
 std::unique_ptr<Target> MakeKwaveTarget(Communicator& ranks, const Channel& channel);
 
 }  // namespace patchio::output

@@ -9,13 +9,14 @@
 
 namespace {
 
-constexpr int Gap = 6;            // pixels between the parts of a plot
-constexpr int RemarkHeight = 72;  // pixels of a plot with a remark
+constexpr int Gap = 6;            // pixels between the elements of a plot
+constexpr int RemarkHeight = 72;  // pixels
 
-/// Returns 1, 2 or 5 times a power of ten, such that about `parts` steps of this size make up `range`.
-double NiceStep(double range, int parts)
+/// Returns the distance between the ticks of an axis of length `range` with about `ticks` ticks: 1, 2 or 5 times
+/// a power of ten.
+double NiceTickStep(double range, int ticks)
 {
-  const double rough = range / std::max(parts, 1);
+  const double rough = range / std::max(ticks, 1);
   const double power = std::pow(10, std::floor(std::log10(rough)));
   for (const double factor : {1.0, 2.0, 5.0}) {
     if (factor * power >= rough) {
@@ -42,20 +43,20 @@ ReportPlot::ReportPlot(const QString& title, const QString& xUnit, const QString
   this->setFont(small);
 }
 
-void ReportPlot::Show(
+void ReportPlot::SetSeries(
     const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints)
 {
   this->Series = series;
   this->Marks = marks;
   this->Hints = hints;
-  this->FindRange();
+  this->UpdateRange();
   this->update();
 }
 
 void ReportPlot::SetRemark(const QString& remark)
 {
   this->Remark = remark;
-  // A remark takes the space that plots leave.
+  // Plots take the free space before remarks do.
   this->setSizePolicy(
       QSizePolicy::Expanding, remark.isEmpty() ? QSizePolicy::Expanding : QSizePolicy::Preferred);
   this->updateGeometry();
@@ -76,12 +77,12 @@ double ReportPlot::AxisPosition(double x) const
   return this->Logarithmic ? std::log2(std::max(x, 0.5)) : x;
 }
 
-void ReportPlot::FindRange()
+void ReportPlot::UpdateRange()
 {
   double least = 1e300, most = -1e300, top = 0;
   QVector<double> stack;
   for (const PlotSeries& series : this->Series) {
-    const bool bars = series.As == PlotSeries::Bars;
+    const bool bars = series.DrawStyle == PlotSeries::Bars;
     for (int i = 0; i < series.Points.size(); ++i) {
       const QPointF& point = series.Points[i];
       const double half = bars ? 0.5 : 0;
@@ -110,18 +111,18 @@ void ReportPlot::FindRange()
   } else if (!this->WholeNumbers) {
     least = 0;
   }
-  this->Left = least;
-  this->Right = most > least ? most : least + 1;
+  this->AxisMin = least;
+  this->AxisMax = most > least ? most : least + 1;
   top = top > 0 ? top * 1.08 : 1;
-  this->Step = NiceStep(top, 4);
-  this->Top = top;
+  this->YTickStep = NiceTickStep(top, 4);
+  this->YMax = top;
 }
 
-QRectF ReportPlot::Area() const
+QRectF ReportPlot::PlotArea() const
 {
   const QFontMetricsF text(this->font());
   double widest = 0;
-  for (double y = 0; y <= this->Top; y += this->Step) {
+  for (double y = 0; y <= this->YMax; y += this->YTickStep) {
     widest = std::max(widest, text.horizontalAdvance(NumberText(y)));
   }
   const double left = widest + 2 * Gap, top = text.height() + 2 * Gap, bottom = text.height() + Gap;
@@ -129,18 +130,18 @@ QRectF ReportPlot::Area() const
       std::max(this->height() - top - bottom, 10.0)};
 }
 
-QPointF ReportPlot::Map(const QPointF& point) const
+QPointF ReportPlot::MapToPixels(const QPointF& point) const
 {
-  const QRectF area = this->Area();
-  const double across = (this->AxisPosition(point.x()) - this->Left) / (this->Right - this->Left);
-  return {area.left() + across * area.width(), area.bottom() - point.y() / this->Top * area.height()};
+  const QRectF area = this->PlotArea();
+  const double across = (this->AxisPosition(point.x()) - this->AxisMin) / (this->AxisMax - this->AxisMin);
+  return {area.left() + across * area.width(), area.bottom() - point.y() / this->YMax * area.height()};
 }
 
-/// Returns a colour between those of the background (share 0) and of text (share 1).
-QColor ReportPlot::Faint(double share) const
+/// Returns a colour between the colour of the background (`textShare` 0) and the colour of text (`textShare` 1).
+QColor ReportPlot::BlendedColor(double textShare) const
 {
   const QColor from = this->palette().color(QPalette::Base), to = this->palette().color(QPalette::Text);
-  const auto mix = [share](int a, int b) { return static_cast<int>(a + share * (b - a)); };
+  const auto mix = [textShare](int a, int b) { return static_cast<int>(a + textShare * (b - a)); };
   return {mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue())};
 }
 
@@ -153,14 +154,14 @@ void ReportPlot::paintEvent(QPaintEvent*)
   painter.drawRoundedRect(QRectF(this->rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
   this->PaintHeader(painter);
   if (!this->Remark.isEmpty()) {
-    painter.setPen(this->Faint(0.6));
-    painter.drawText(QRectF(this->rect()).adjusted(Gap, this->Area().top(), -Gap, -Gap),
+    painter.setPen(this->BlendedColor(0.6));
+    painter.drawText(QRectF(this->rect()).adjusted(Gap, this->PlotArea().top(), -Gap, -Gap),
         Qt::AlignCenter | Qt::TextWordWrap, this->Remark);
     return;
   }
   this->PaintAxes(painter);
   painter.save();
-  painter.setClipRect(this->Area().adjusted(-Gap, -Gap, Gap, 1));
+  painter.setClipRect(this->PlotArea().adjusted(-Gap, -Gap, Gap, 1));
   this->PaintBars(painter);
   for (const PlotSeries& series : this->Series) {
     this->PaintSeries(painter, series);
@@ -191,7 +192,7 @@ void ReportPlot::PaintHeader(QPainter& painter) const
     if (series.Name.isEmpty() || series.Points.isEmpty() || right - width - box - Gap < end) {
       continue;
     }
-    painter.setPen(this->Faint(0.75));
+    painter.setPen(this->BlendedColor(0.75));
     painter.drawText(QPointF(right - width, baseline), series.Name);
     painter.setPen(Qt::NoPen);
     painter.setBrush(series.Color);
@@ -203,13 +204,13 @@ void ReportPlot::PaintHeader(QPainter& painter) const
 
 void ReportPlot::PaintAxes(QPainter& painter) const
 {
-  const QRectF area = this->Area();
+  const QRectF area = this->PlotArea();
   const QFontMetricsF text(this->font());
-  for (double y = 0; y <= this->Top; y += this->Step) {
-    const double height = this->Map({0, y}).y();
-    painter.setPen(QPen(this->Faint(y > 0 ? 0.12 : 0.45), 1));
+  for (double y = 0; y <= this->YMax; y += this->YTickStep) {
+    const double height = this->MapToPixels({0, y}).y();
+    painter.setPen(QPen(this->BlendedColor(y > 0 ? 0.12 : 0.45), 1));
     painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height));
-    painter.setPen(this->Faint(0.65));
+    painter.setPen(this->BlendedColor(0.65));
     painter.drawText(QRectF(0, height - text.height() / 2, area.left() - Gap / 2.0, text.height()),
         Qt::AlignRight | Qt::AlignVCenter, NumberText(y));
   }
@@ -218,19 +219,19 @@ void ReportPlot::PaintAxes(QPainter& painter) const
 
 void ReportPlot::PaintXTicks(QPainter& painter) const
 {
-  const QRectF area = this->Area();
+  const QRectF area = this->PlotArea();
   const QFontMetricsF text(this->font());
   const double unitLeft = area.right() - text.horizontalAdvance(this->XUnit);
-  const int parts = static_cast<int>(area.width() / (text.horizontalAdvance("00000") + Gap));
-  double step = this->Logarithmic ? std::max(1.0, std::ceil((this->Right - this->Left) / parts))
-                                  : NiceStep(this->Right - this->Left, parts);
+  const int ticks = static_cast<int>(area.width() / (text.horizontalAdvance("00000") + Gap));
+  double step = this->Logarithmic ? std::max(1.0, std::ceil((this->AxisMax - this->AxisMin) / ticks))
+                                  : NiceTickStep(this->AxisMax - this->AxisMin, ticks);
   step = this->WholeNumbers ? std::max(step, 1.0) : step;
-  painter.setPen(this->Faint(0.65));
+  painter.setPen(this->BlendedColor(0.65));
   painter.drawText(QRectF(unitLeft, area.bottom(), area.right() - unitLeft + Gap, text.height() + 2),
       Qt::AlignLeft | Qt::AlignBottom, this->XUnit);
-  for (double place = std::ceil(this->Left / step) * step; place <= this->Right * (1 + 1e-9); place += step) {
-    const double x = this->Logarithmic ? std::exp2(place) : place;
-    const double middle = this->Map({x, 0}).x();
+  for (double position = std::ceil(this->AxisMin / step) * step; position <= this->AxisMax * (1 + 1e-9); position += step) {
+    const double x = this->Logarithmic ? std::exp2(position) : position;
+    const double middle = this->MapToPixels({x, 0}).x();
     const QString label = NumberText(std::abs(x) < step * 1e-6 ? 0 : x);
     const double half = text.horizontalAdvance(label) / 2;
     if (middle + half < unitLeft - Gap) {
@@ -242,36 +243,36 @@ void ReportPlot::PaintXTicks(QPainter& painter) const
 
 void ReportPlot::PaintSeries(QPainter& painter, const PlotSeries& series) const
 {
-  if (series.As == PlotSeries::Bars || series.Points.isEmpty()) {
+  if (series.DrawStyle == PlotSeries::Bars || series.Points.isEmpty()) {
     return;
   }
-  if (series.As == PlotSeries::Dots) {
-    const double radius = series.Size > 0 ? series.Size : 3;
+  if (series.DrawStyle == PlotSeries::Dots) {
+    const double radius = series.Radius > 0 ? series.Radius : 3;
     painter.setPen(QPen(this->palette().color(QPalette::Base), 1));
     painter.setBrush(series.Color);
     for (const QPointF& point : series.Points) {
-      painter.drawEllipse(this->Map(point), radius, radius);
+      painter.drawEllipse(this->MapToPixels(point), radius, radius);
     }
     return;
   }
-  QPainterPath path(this->Map(series.Points.front()));
+  QPainterPath path(this->MapToPixels(series.Points.front()));
   for (int i = 1; i < series.Points.size(); ++i) {
-    const QPointF next = this->Map(series.Points[i]);
-    if (series.As == PlotSeries::Steps) {
+    const QPointF next = this->MapToPixels(series.Points[i]);
+    if (series.DrawStyle == PlotSeries::Steps) {
       path.lineTo(next.x(), path.currentPosition().y());
     }
     path.lineTo(next);
   }
   painter.setBrush(Qt::NoBrush);
-  if (series.As == PlotSeries::Area) {
+  if (series.DrawStyle == PlotSeries::Area) {
     QPainterPath below = path;
-    below.lineTo(path.currentPosition().x(), this->Area().bottom());
-    below.lineTo(this->Map(series.Points.front()).x(), this->Area().bottom());
+    below.lineTo(path.currentPosition().x(), this->PlotArea().bottom());
+    below.lineTo(this->MapToPixels(series.Points.front()).x(), this->PlotArea().bottom());
     QColor light = series.Color;
     light.setAlphaF(0.25);
     painter.fillPath(below, light);
   }
-  painter.setPen(QPen(series.Color, 1.6, series.As == PlotSeries::Steps ? Qt::DashLine : Qt::SolidLine));
+  painter.setPen(QPen(series.Color, 1.6, series.DrawStyle == PlotSeries::Steps ? Qt::DashLine : Qt::SolidLine));
   painter.drawPath(path);
 }
 
@@ -279,7 +280,7 @@ void ReportPlot::PaintBars(QPainter& painter) const
 {
   QVector<double> stack;
   for (const PlotSeries& series : this->Series) {
-    if (series.As != PlotSeries::Bars) {
+    if (series.DrawStyle != PlotSeries::Bars) {
       continue;
     }
     stack.resize(std::max(stack.size(), series.Points.size()));
@@ -287,8 +288,8 @@ void ReportPlot::PaintBars(QPainter& painter) const
     painter.setBrush(series.Color);
     for (int i = 0; i < series.Points.size(); ++i) {
       const QPointF& point = series.Points[i];
-      const QPointF low = this->Map({point.x() - 0.38, stack[i]});
-      const QPointF high = this->Map({point.x() + 0.38, stack[i] + point.y()});
+      const QPointF low = this->MapToPixels({point.x() - 0.38, stack[i]});
+      const QPointF high = this->MapToPixels({point.x() + 0.38, stack[i] + point.y()});
       painter.drawRect(QRectF(QPointF(low.x(), high.y()), QPointF(high.x(), low.y())));
       stack[i] += point.y();
     }
@@ -297,22 +298,22 @@ void ReportPlot::PaintBars(QPainter& painter) const
 
 void ReportPlot::PaintMarks(QPainter& painter) const
 {
-  const QRectF area = this->Area();
+  const QRectF area = this->PlotArea();
   const QFontMetricsF text(this->font());
   for (const PlotMark& mark : this->Marks) {
-    const double x = this->Map({mark.X, 0}).x();
-    painter.setPen(QPen(this->Faint(0.55), 1, Qt::DashLine));
+    const double x = this->MapToPixels({mark.X, 0}).x();
+    painter.setPen(QPen(this->BlendedColor(0.55), 1, Qt::DashLine));
     painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
-    painter.setPen(this->Faint(0.75));
+    painter.setPen(this->BlendedColor(0.75));
     const double width = text.horizontalAdvance(mark.Label);
     const double left = x + width + Gap < area.right() ? x + Gap / 2.0 : x - width - Gap / 2.0;
     painter.drawText(QPointF(left, area.bottom() - Gap), mark.Label);
   }
 }
 
-/// Returns the index in the first series of the value nearest to the mouse; less than 0 if the mouse is
-/// elsewhere.
-int ReportPlot::NearestToMouse() const
+/// Returns the index of the first series' point that is nearest to the mouse along x; -1 if the mouse is outside
+/// the plot or the series has no points.
+int ReportPlot::NearestPoint() const
 {
   if (this->MouseX < 0 || this->Series.isEmpty()) {
     return -1;
@@ -321,7 +322,7 @@ int ReportPlot::NearestToMouse() const
   double least = 1e300;
   const QVector<QPointF>& points = this->Series.front().Points;
   for (int i = 0; i < points.size(); ++i) {
-    const double distance = std::abs(this->Map(points[i]).x() - this->MouseX);
+    const double distance = std::abs(this->MapToPixels(points[i]).x() - this->MouseX);
     if (distance < least) {
       least = distance;
       nearest = i;
@@ -332,7 +333,7 @@ int ReportPlot::NearestToMouse() const
 
 void ReportPlot::PaintHint(QPainter& painter) const
 {
-  const int nearest = this->NearestToMouse();
+  const int nearest = this->NearestPoint();
   if (nearest < 0) {
     return;
   }
@@ -341,9 +342,9 @@ void ReportPlot::PaintHint(QPainter& painter) const
                            ? this->Hints[nearest]
                            : QString("%1 %2: %3 %4")
                                  .arg(NumberText(point.x()), this->XUnit, NumberText(point.y()), this->YUnit);
-  const QRectF area = this->Area();
-  const double x = this->Map(point).x();
-  painter.setPen(QPen(this->Faint(0.4), 1));
+  const QRectF area = this->PlotArea();
+  const double x = this->MapToPixels(point).x();
+  painter.setPen(QPen(this->BlendedColor(0.4), 1));
   painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
   painter.setPen(this->palette().color(QPalette::Text));
   painter.drawText(QRectF(0, Gap, this->width() - Gap, QFontMetricsF(this->font()).height()),

@@ -1,9 +1,9 @@
 /**
  * @class ReportPlot
- * @brief a small plot: lines, areas, steps, dots and stacked bars over one pair of axes
+ * @brief A small plot: lines, areas, steps, dots and stacked bars over one pair of axes
  *
- * QPainter draws the plot in the colours of the user's palette, without a charts library and OpenGL. The
- * corner shows the value under the mouse. The y axis begins at 0.
+ * QPainter draws the plot in the colours of the user's palette, without a charts library or OpenGL. The
+ * upper right corner shows the value nearest to the mouse. The y axis begins at 0.
  */
 #ifndef ReportPlot_h
 #define ReportPlot_h
@@ -14,22 +14,22 @@
 #include <QVector>
 #include <QWidget>
 
-/// A series of values, drawn in one form.
+/// A series of points, drawn in one style.
 struct PlotSeries
 {
-  enum Form
+  enum Style
   {
     Line,
     Area,   ///< a line and the area below it
     Steps,  ///< each value holds until the next
     Dots,
-    Bars  ///< bars of width 1 around x, stacked on the bars of the series before
+    Bars  ///< bars around x, stacked on the bars of the previous series
   };
-  QString Name;  ///< for the legend; empty: not in the legend
-  Form As = Line;
+  QString Name;  ///< entry in the legend; empty: no entry
+  Style DrawStyle = Line;
   QColor Color;
   QVector<QPointF> Points;
-  double Size = 0;  ///< radius of dots, in pixels; 0: default
+  double Radius = 0;  ///< radius of dots in pixels; 0: 3 pixels
 };
 
 /// A vertical line with a label.
@@ -48,10 +48,10 @@ public:
   void SetLogarithmic() { this->Logarithmic = true; }
   /// Gives the x axis ticks at whole numbers only.
   void SetWholeNumbers() { this->WholeNumbers = true; }
-  /// Draws these series and marks. hints: a text for each x of the first series, to show instead of the value
-  /// under the mouse.
-  void Show(const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
-  /// Shows a text instead of axes and values; an empty text shows axes and values again.
+  /// Replaces the drawn series and marks. `hints`: one text per point of the first series, which the plot shows
+  /// instead of the point's values if the mouse is near the point. Empty: the plot shows the values.
+  void SetSeries(const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
+  /// Shows `remark` instead of axes and values. Empty: the plot shows axes and values.
   void SetRemark(const QString& remark);
 
   QSize sizeHint() const override;
@@ -63,11 +63,11 @@ protected:
   void leaveEvent(QEvent* event) override;
 
 private:
-  void FindRange();
-  QRectF Area() const;
+  void UpdateRange();
+  QRectF PlotArea() const;
   double AxisPosition(double x) const;
-  QPointF Map(const QPointF& point) const;
-  QColor Faint(double share) const;
+  QPointF MapToPixels(const QPointF& point) const;
+  QColor BlendedColor(double textShare) const;
   void PaintHeader(QPainter& painter) const;
   void PaintAxes(QPainter& painter) const;
   void PaintXTicks(QPainter& painter) const;
@@ -75,7 +75,7 @@ private:
   void PaintBars(QPainter& painter) const;
   void PaintMarks(QPainter& painter) const;
   void PaintHint(QPainter& painter) const;
-  int NearestToMouse() const;
+  int NearestPoint() const;
 
   const QString Title, XUnit, YUnit;
   QString Remark;
@@ -83,10 +83,10 @@ private:
   QVector<PlotSeries> Series;
   QVector<PlotMark> Marks;
   QStringList Hints;
-  /// Left and Right are the range of AxisPosition(), Top is the greatest y, and Step is the distance of y's
+  /// The range of the x axis in units of AxisPosition(), the upper end of the y axis, and the distance of its
   /// ticks.
-  double Left = 0, Right = 1, Top = 1, Step = 0.2;
-  double MouseX = -1;  ///< pixels; less than 0: the mouse is elsewhere
+  double AxisMin = 0, AxisMax = 1, YMax = 1, YTickStep = 0.2;
+  double MouseX = -1;  ///< x of the mouse in pixels; less than 0: the mouse is outside the plot
 };
 
 #endif

@@ -23,12 +23,13 @@
 
 namespace {
 
-QString Digits(double value)
+/// Returns `value` with about three significant digits, such as "5.82" or "123".
+QString ThreeDigits(double value)
 {
   return QString::number(value, 'f', value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
 }
 
-QString BytesText(double bytes)
+QString ByteText(double bytes)
 {
   return QString::fromStdString(patchio::ByteText(bytes));
 }
@@ -36,29 +37,28 @@ QString BytesText(double bytes)
 /// Returns a text such as "5.82 ms".
 QString SecondsText(double seconds)
 {
-  return seconds >= 1 ? Digits(seconds) + " s" : Digits(seconds * 1e3) + " ms";
+  return seconds >= 1 ? ThreeDigits(seconds) + " s" : ThreeDigits(seconds * 1e3) + " ms";
 }
 
-/// rate: bytes per second.
-QString RateText(double rate)
+QString RateText(double bytesPerSecond)
 {
-  return BytesText(rate) + "/s";
+  return ByteText(bytesPerSecond) + "/s";
 }
 
-/// Returns the sum of the seconds of waiting for the storage and of decoding. Rates are bytes over this time.
-/// seconds: the object "seconds" of the report.
+/// Returns the seconds of waiting for the storage plus the seconds of decoding. A rate is the number of bytes
+/// divided by this sum. `seconds`: the object "seconds" of the report.
 double ReadingSeconds(const QJsonObject& seconds)
 {
   return seconds["read"].toDouble() + seconds["decode"].toDouble();
 }
 
-QString Count(double count, const char* one, const char* several = "")
+QString CountText(double count, const char* singular, const char* plural = "")
 {
-  return QString::fromStdString(patchio::CountText(static_cast<std::uint64_t>(count), one, several));
+  return QString::fromStdString(patchio::CountText(static_cast<std::uint64_t>(count), singular, plural));
 }
 
-/// Returns the file of the step with its folder; only the folder for dumps and plotfiles, whose files all
-/// have the same name.
+/// Returns the names of the step's folder and file. Returns only the name of the folder for dumps and plotfiles,
+/// because their files all have the same name.
 QString NameOfStep(const QString& path)
 {
   const QFileInfo file(path);
@@ -66,8 +66,8 @@ QString NameOfStep(const QString& path)
   return isDump ? file.dir().dirName() : file.dir().dirName() + "/" + file.fileName();
 }
 
-/// Returns the bytes, time and rate of the read as text. The numbers agree with each other, and with the sum
-/// of the rows "Read" and "Decode" of the table.
+/// Returns the bytes, time and rate of the read as text. The time is the sum of the rows "Read" and "Decode" of
+/// the table, and the rate is the bytes divided by this time.
 QString ReadText(const QJsonObject& report)
 {
   const double bytes = report["bytes"].toDouble(), cached = report["cached_bytes"].toDouble();
@@ -76,40 +76,41 @@ QString ReadText(const QJsonObject& report)
     return QObject::tr(
         "<b>Cancelled</b> after %1 of %2; nothing is shown. Click Apply or change the time step to read "
         "again.")
-        .arg(BytesText(bytes), BytesText(report["wanted_bytes"].toDouble()));
+        .arg(ByteText(bytes), ByteText(report["wanted_bytes"].toDouble()));
   }
   if (bytes <= 0) {
-    return cached > 0 ? QObject::tr("No reads: all %1 were in memory").arg(BytesText(cached))
+    return cached > 0 ? QObject::tr("No reads: all %1 were in memory").arg(ByteText(cached))
                       : QObject::tr("No data were read");
   }
-  const QString text = QObject::tr("%1 read and decoded in %2").arg(BytesText(bytes), SecondsText(reading));
+  const QString text = QObject::tr("%1 read and decoded in %2").arg(ByteText(bytes), SecondsText(reading));
   return reading > 0 ? text + QString(", <b>%1</b>").arg(RateText(bytes / reading)) : text;
 }
 
-/// Returns lines of rich text: the file and the time; bytes, seconds and rate; ranks, threads, patches and
-/// blocks. A name without blanks cannot be wrapped, so the file's name is shortened to `width` pixels in the
-/// font `bold`.
-QString SummaryOf(const QJsonObject& report, const QFontMetrics& bold, int width)
+/// Returns three lines of rich text: the file and the time of the step; bytes, seconds and rate; ranks, threads,
+/// patches and blocks. Qt does not wrap a name without blanks, so the file's name is shortened to `width` pixels
+/// in the font `bold`.
+QString SummaryText(const QJsonObject& report, const QFontMetrics& bold, int width)
 {
   const QString path = report["file"].toString();
   const QJsonArray threads = report["threads_of_rank"].toArray();
   const int least = threads[0].toInt(), most = threads[1].toInt(), ranks = report["ranks"].toInt();
   const QString perRank =
-      least == most ? Count(most, "thread") : QObject::tr("%1 to %2 threads").arg(least).arg(most);
+      least == most ? CountText(most, "thread") : QObject::tr("%1 to %2 threads").arg(least).arg(most);
   const QString name = bold.elidedText(NameOfStep(path), Qt::ElideMiddle, width);
   const QString date = report["date"].toString();
   const QString when = date.isEmpty() ? QObject::tr("time %1").arg(report["time"].toDouble()) : date;
   QString text = QString("<b>%1</b>, %2<br>%3<br>%4 \u00d7 %5")
-                     .arg(name.toHtmlEscaped(), when, ReadText(report), Count(ranks, "rank"), perRank);
+                     .arg(name.toHtmlEscaped(), when, ReadText(report), CountText(ranks, "rank"), perRank);
   if (!report["cancelled"].toBool()) {
     text += QObject::tr(", %1 in %2")
-                .arg(Count(report["patches"].toDouble(), "patch", "patches"),
-                    Count(report["blocks"].toDouble(), "block"));
+                .arg(CountText(report["patches"].toDouble(), "patch", "patches"),
+                    CountText(report["blocks"].toDouble(), "block"));
   }
   return text;
 }
 
-/// A stage of a read. The colours are by Okabe and Ito: colour-blind people can tell them apart.
+/// A stage of a read: its key in the report, and its name, colour and tooltip in the table. Colour-blind people
+/// can tell the colours apart: Okabe and Ito, "Color Universal Design (CUD)", 2008.
 struct Stage
 {
   const char* Key;
@@ -127,7 +128,7 @@ constexpr Stage Stages[] = {
     {"assemble", "Assemble", "#009E73", "Building blocks and grids, and hiding refined cells"},
     {"render", "Filters, render", "#999999", "From the end of the read to the rendered image"}};
 constexpr const char* RateColor = "#0072B2";
-constexpr const char* FlightColor = "#D55E00";
+constexpr const char* InFlightColor = "#D55E00";
 constexpr int ShareColumn = 2;
 constexpr int Margin = 6;  // pixels
 
@@ -136,7 +137,7 @@ constexpr double ShortestCurve = 0.1;
 /// Average number of requests in flight below which a read did not wait for the storage.
 constexpr double LeastInFlight = 0.5;
 
-double SumOf(const QJsonObject& seconds)
+double TotalSeconds(const QJsonObject& seconds)
 {
   double sum = 0;
   for (const QJsonValue& value : seconds) {
@@ -145,7 +146,7 @@ double SumOf(const QJsonObject& seconds)
   return sum;
 }
 
-/// Draws a share from 0 to 1 as a bar, followed by the percentage.
+/// Draws the share in Qt::UserRole, from 0 to 1, as a bar and a percentage.
 class ShareDelegate : public QStyledItemDelegate
 {
 public:
@@ -172,7 +173,7 @@ public:
   }
 };
 
-QPixmap Swatch(const QColor& color, int size)
+QPixmap ColorSwatch(const QColor& color, int size)
 {
   QPixmap pixmap(size, size);
   pixmap.fill(Qt::transparent);
@@ -208,24 +209,25 @@ QTableWidget* NewTable(QWidget* parent)
   return table;
 }
 
-QTableWidgetItem* Cell(const QString& text)
+QTableWidgetItem* NewCell(const QString& text)
 {
   auto* item = new QTableWidgetItem(text);
   item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
   return item;
 }
 
-QVector<QPointF> Pairs(const QJsonArray& list, double unit)
+/// Returns the points [x, y] of `pairs`, with y multiplied by `yScale`.
+QVector<QPointF> PointsFromPairs(const QJsonArray& pairs, double yScale)
 {
   QVector<QPointF> points;
-  for (const QJsonValue& value : list) {
-    points.append({value[0].toDouble(), value[1].toDouble() * unit});
+  for (const QJsonValue& value : pairs) {
+    points.append({value[0].toDouble(), value[1].toDouble() * yScale});
   }
   return points;
 }
 
-/// Returns the list `key` of the report's "moments" as points over time.
-QVector<QPointF> Moments(const QJsonObject& report, const char* key)
+/// Returns the list `key` of the report's "moments" as points over seconds.
+QVector<QPointF> TimeSeries(const QJsonObject& report, const char* key)
 {
   const QJsonObject moments = report["moments"].toObject();
   const QJsonArray seconds = moments["seconds"].toArray(), values = moments[key].toArray();
@@ -236,8 +238,9 @@ QVector<QPointF> Moments(const QJsonObject& report, const char* key)
   return points;
 }
 
-/// Interpolates between points that ascend in x.
-double Between(const QVector<QPointF>& points, double x)
+/// Returns y at `x` by linear interpolation between `points`, which ascend in x; beyond the first and the last
+/// point, y of this point. Returns 0 if there are no points.
+double Interpolate(const QVector<QPointF>& points, double x)
 {
   const auto next = std::find_if(points.begin(), points.end(), [x](const QPointF& p) { return p.x() >= x; });
   if (next == points.begin() || next == points.end()) {
@@ -247,31 +250,32 @@ double Between(const QVector<QPointF>& points, double x)
   return before.y() + (x - before.x()) / (next->x() - before.x()) * (next->y() - before.y());
 }
 
-/// Returns the rate in MB/s, averaged over the time of a request, because requests that begin together end
-/// together.
-QVector<QPointF> RateOf(const QVector<QPointF>& bytes, double requestSeconds)
+/// Returns the rate in MB/s over the seconds of the read. `bytes`: number of bytes read until each second.
+/// `requestSeconds`: mean time of a request; each rate is the mean over at least 1.5 times this time, because
+/// requests that begin together end together.
+QVector<QPointF> RateCurve(const QVector<QPointF>& bytes, double requestSeconds)
 {
-  constexpr int moments = 80;
+  constexpr int intervals = 80;
   QVector<QPointF> rate;
   const double end = bytes.empty() ? 0 : bytes.back().x();
   const double half = std::max(end / 40, 1.5 * requestSeconds) / 2;
-  for (int i = 0; i <= moments && end > 0; ++i) {
-    const double middle = end * i / moments;
+  for (int i = 0; i <= intervals && end > 0; ++i) {
+    const double middle = end * i / intervals;
     const double from = std::max(middle - half, 0.0), to = std::min(middle + half, end);
-    rate.append({middle, (Between(bytes, to) - Between(bytes, from)) / (to - from) * 1e-6});
+    rate.append({middle, (Interpolate(bytes, to) - Interpolate(bytes, from)) / (to - from) * 1e-6});
   }
   return rate;
 }
 
-/// Returns why there are no curves over the time of a read; empty if there are curves.
-QString WhyNoCurves(const QJsonObject& report)
+/// Returns the reason why the report has no curves over the time of the read; empty if the report has curves.
+QString MissingCurvesReason(const QJsonObject& report)
 {
-  const QVector<QPointF> bytes = Moments(report, "bytes");
+  const QVector<QPointF> bytes = TimeSeries(report, "bytes");
   if (report["bytes"].toDouble() <= 0) {
     return ReportView::tr("No data were read from the storage.");
   }
   if (bytes.size() < 2) {
-    return ReportView::tr("Not recorded, because the step was read ahead.");
+    return ReportView::tr("The curve was not recorded, because the step was read ahead.");
   }
   return bytes.back().x() < ShortestCurve ? ReportView::tr("The read was too short for a curve.") : QString();
 }
@@ -283,19 +287,19 @@ ReportView::ReportView(QWidget* parent)
       Summary(new QLabel(this)),
       Table(NewTable(this)),
       Plots(new QGridLayout),
-      Rate(new ReportPlot(tr("Rate"), "s", "MB/s", this)),
-      InFlight(new ReportPlot(tr("Reads in flight"), "s", "", this)),
-      Storage(new ReportPlot(tr("Storage F(N)"), "N", "MB/s", this)),
-      Past(new ReportPlot(tr("Last reads"), "", "s", this))
+      RatePlot(new ReportPlot(tr("Rate"), "s", "MB/s", this)),
+      InFlightPlot(new ReportPlot(tr("Reads in flight"), "s", "", this)),
+      StoragePlot(new ReportPlot(tr("Storage F(N)"), "N", "MB/s", this)),
+      LastReadsPlot(new ReportPlot(tr("Last reads"), "", "s", this))
 {
   this->Summary->setWordWrap(true);
   this->Summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  this->Storage->SetLogarithmic();
-  this->Past->SetWholeNumbers();
-  this->Storage->setToolTip(
+  this->StoragePlot->SetLogarithmic();
+  this->LastReadsPlot->SetWholeNumbers();
+  this->StoragePlot->setToolTip(
       tr("Rate as a function of the number of concurrent reads on the whole storage: the curve that "
          "\"patchio probe\" measured, and this read"));
-  this->Past->setToolTip(tr("One bar per read, in the colours of the table; the latest on the right"));
+  this->LastReadsPlot->setToolTip(tr("One bar per read, in the colours of the table; the latest on the right"));
   auto* rows = new QVBoxLayout(this);
   rows->setContentsMargins(Margin, Margin, Margin, Margin);
   rows->setSpacing(6);
@@ -303,75 +307,75 @@ ReportView::ReportView(QWidget* parent)
   rows->addWidget(this->Table);
   rows->addLayout(this->Plots, 1);
   this->Plots->setSpacing(6);
-  this->ShowNothing(tr("No data have been read yet."));
+  this->SetMessage(tr("No data have been read yet."));
 }
 
-void ReportView::ShowNothing(const QString& why)
+void ReportView::SetMessage(const QString& text)
 {
-  this->Shown = QJsonObject();
+  this->Report = QJsonObject();
   this->Summary->setToolTip({});
-  this->Summary->setText(why);
+  this->Summary->setText(text);
   this->Table->hide();
-  for (ReportPlot* plot : {this->Rate, this->InFlight, this->Storage, this->Past}) {
+  for (ReportPlot* plot : {this->RatePlot, this->InFlightPlot, this->StoragePlot, this->LastReadsPlot}) {
     plot->hide();
   }
 }
 
-void ReportView::Show(const QJsonObject& report, double renderSeconds)
+void ReportView::SetReport(const QJsonObject& report, double renderSeconds)
 {
-  this->Shown = report;
-  this->ShowSummary(report);
-  this->ShowTable(report, renderSeconds);
-  this->ShowRate(report);
-  this->ShowInFlight(report);
-  this->ShowStorage(report);
-  this->ShowLastReads(report);
+  this->Report = report;
+  this->UpdateSummary(report);
+  this->UpdateTable(report, renderSeconds);
+  this->UpdateRatePlot(report);
+  this->UpdateInFlightPlot(report);
+  this->UpdateStoragePlot(report);
+  this->UpdateLastReadsPlot(report);
   this->Table->show();
-  for (ReportPlot* plot : {this->Rate, this->InFlight, this->Storage, this->Past}) {
+  for (ReportPlot* plot : {this->RatePlot, this->InFlightPlot, this->StoragePlot, this->LastReadsPlot}) {
     plot->show();
   }
-  this->Arrange();
+  this->ArrangePlots();
 }
 
 void ReportView::resizeEvent(QResizeEvent* event)
 {
   QWidget::resizeEvent(event);
-  this->Arrange();
-  if (!this->Shown.isEmpty()) {
-    this->ShowSummary(this->Shown);
+  this->ArrangePlots();
+  if (!this->Report.isEmpty()) {
+    this->UpdateSummary(this->Report);
   }
 }
 
-/// Puts plots side by side if the view is wide enough.
-void ReportView::Arrange()
+/// Arranges the plots in 4, 2 or 1 columns, depending on the width of the view.
+void ReportView::ArrangePlots()
 {
   const int columns = this->width() >= 1000 ? 4 : this->width() >= 420 ? 2 : 1;
   if (columns == this->Columns) {
     return;
   }
   this->Columns = columns;
-  int place = 0;
-  for (ReportPlot* plot : {this->Rate, this->InFlight, this->Storage, this->Past}) {
-    this->Plots->addWidget(plot, place / columns, place % columns);
-    ++place;
+  int number = 0;
+  for (ReportPlot* plot : {this->RatePlot, this->InFlightPlot, this->StoragePlot, this->LastReadsPlot}) {
+    this->Plots->addWidget(plot, number / columns, number % columns);
+    ++number;
   }
 }
 
-void ReportView::ShowSummary(const QJsonObject& report)
+void ReportView::UpdateSummary(const QJsonObject& report)
 {
   QFont bold = this->Summary->font();
   bold.setBold(true);
-  this->Summary->setText(SummaryOf(report, QFontMetrics(bold), this->width() - 4 * Margin));
+  this->Summary->setText(SummaryText(report, QFontMetrics(bold), this->width() - 4 * Margin));
   this->Summary->setToolTip(report["file"].toString());
 }
 
-void ReportView::ShowTable(const QJsonObject& report, double renderSeconds)
+void ReportView::UpdateTable(const QJsonObject& report, double renderSeconds)
 {
   QJsonObject seconds = report["seconds"].toObject();
   if (renderSeconds >= 0) {
     seconds["render"] = renderSeconds;
   }
-  const double all = SumOf(seconds);
+  const double all = TotalSeconds(seconds);
   this->Table->setRowCount(0);
   for (const Stage& stage : Stages) {
     if (!seconds.contains(stage.Key)) {
@@ -381,73 +385,73 @@ void ReportView::ShowTable(const QJsonObject& report, double renderSeconds)
     this->Table->insertRow(row);
     const double value = seconds[stage.Key].toDouble();
     auto* name = new QTableWidgetItem(
-        Swatch(QColor(stage.Color), this->Table->fontMetrics().ascent()), tr(stage.Name));
+        ColorSwatch(QColor(stage.Color), this->Table->fontMetrics().ascent()), tr(stage.Name));
     name->setToolTip(tr(stage.Tip));
     auto* share = new QTableWidgetItem;
     share->setData(Qt::UserRole, all > 0 ? value / all : 0);
     share->setData(Qt::UserRole + 1, QColor(stage.Color));
     this->Table->setItem(row, 0, name);
-    this->Table->setItem(row, 1, Cell(SecondsText(value)));
+    this->Table->setItem(row, 1, NewCell(SecondsText(value)));
     this->Table->setItem(row, ShareColumn, share);
   }
   const int rows = this->Table->rowCount() * this->Table->verticalHeader()->defaultSectionSize();
   this->Table->setFixedHeight(this->Table->horizontalHeader()->sizeHint().height() + rows + 2);
 }
 
-void ReportView::ShowRate(const QJsonObject& report)
+void ReportView::UpdateRatePlot(const QJsonObject& report)
 {
   PlotSeries rate;
-  rate.As = PlotSeries::Area;
+  rate.DrawStyle = PlotSeries::Area;
   rate.Color = RateColor;
-  const QString why = WhyNoCurves(report);
-  if (why.isEmpty()) {
-    rate.Points = RateOf(Moments(report, "bytes"), report["request_seconds"].toDouble());
+  const QString remark = MissingCurvesReason(report);
+  if (remark.isEmpty()) {
+    rate.Points = RateCurve(TimeSeries(report, "bytes"), report["request_seconds"].toDouble());
   }
-  this->Rate->SetRemark(why);
-  this->Rate->Show({rate}, {});
+  this->RatePlot->SetRemark(remark);
+  this->RatePlot->SetSeries({rate}, {});
 }
 
-void ReportView::ShowInFlight(const QJsonObject& report)
+void ReportView::UpdateInFlightPlot(const QJsonObject& report)
 {
-  PlotSeries seen, wanted;
-  seen.As = PlotSeries::Area;
-  seen.Name = tr("measured");
-  seen.Color = FlightColor;
-  wanted.As = PlotSeries::Steps;
-  wanted.Name = tr("threads");
-  wanted.Color = "#7A7A7A";
-  QString why = WhyNoCurves(report);
-  if (why.isEmpty()) {
-    seen.Points = Moments(report, "in_flight");
-    wanted.Points = Pairs(report["threads"].toArray(), 1);
+  PlotSeries measured, threads;
+  measured.DrawStyle = PlotSeries::Area;
+  measured.Name = tr("measured");
+  measured.Color = InFlightColor;
+  threads.DrawStyle = PlotSeries::Steps;
+  threads.Name = tr("threads");
+  threads.Color = "#7A7A7A";
+  QString remark = MissingCurvesReason(report);
+  if (remark.isEmpty()) {
+    measured.Points = TimeSeries(report, "in_flight");
+    threads.Points = PointsFromPairs(report["threads"].toArray(), 1);
   }
-  const bool anySeen =
-      std::any_of(seen.Points.begin(), seen.Points.end(), [](const QPointF& point) { return point.y() > 0; });
-  if (why.isEmpty() && !anySeen) {
-    why = tr("All reads were too short to be counted here.");
+  const bool anyMeasured =
+      std::any_of(measured.Points.begin(), measured.Points.end(), [](const QPointF& point) { return point.y() > 0; });
+  if (remark.isEmpty() && !anyMeasured) {
+    remark = tr("All reads were too short to be counted here.");
   }
-  if (!wanted.Points.isEmpty()) {
-    wanted.Points.append({seen.Points.back().x(), wanted.Points.back().y()});
+  if (!threads.Points.isEmpty()) {
+    threads.Points.append({measured.Points.back().x(), threads.Points.back().y()});
   }
-  this->InFlight->SetRemark(why);
-  this->InFlight->Show({seen, wanted}, {});
+  this->InFlightPlot->SetRemark(remark);
+  this->InFlightPlot->SetSeries({measured, threads}, {});
 }
 
-void ReportView::ShowStorage(const QJsonObject& report)
+void ReportView::UpdateStoragePlot(const QJsonObject& report)
 {
   const QJsonObject storage = report["storage"].toObject();
   PlotSeries curve, samples, before, now;
   curve.Name = "F(N)";
   curve.Color = "#009E73";
-  curve.Points = Pairs(storage["curve"].toArray(), 1e-6);
-  samples.As = before.As = now.As = PlotSeries::Dots;
+  curve.Points = PointsFromPairs(storage["curve"].toArray(), 1e-6);
+  samples.DrawStyle = before.DrawStyle = now.DrawStyle = PlotSeries::Dots;
   samples.Color = curve.Color;
-  samples.Points = Pairs(storage["samples"].toArray(), 1e-6);
+  samples.Points = PointsFromPairs(storage["samples"].toArray(), 1e-6);
   before.Name = tr("before");
   before.Color = "#E0A080";
   now.Name = tr("this read");
-  now.Color = FlightColor;
-  now.Size = 5.5;
+  now.Color = InFlightColor;
+  now.Radius = 5.5;
   for (const QJsonValue& past : report["past"].toArray()) {
     const double reading = ReadingSeconds(past["seconds"].toObject());
     if (reading > 0 && past["bytes"].toDouble() > 0 && past["in_flight"].toDouble() >= LeastInFlight) {
@@ -455,7 +459,7 @@ void ReportView::ShowStorage(const QJsonObject& report)
     }
   }
   if (curve.Points.isEmpty() && before.Points.size() < 2) {
-    before.Points.clear();  // a single dot says nothing
+    before.Points.clear();  // a single dot does not show a trend
   }
   const bool isShown = report["bytes"].toDouble() > 0 && report["in_flight"].toDouble() >= LeastInFlight;
   if (!before.Points.isEmpty() && isShown) {
@@ -467,21 +471,21 @@ void ReportView::ShowStorage(const QJsonObject& report)
     marks.append({double(best), QString("N* = %1").arg(best)});
   }
   const bool isEmpty = curve.Points.isEmpty() && before.Points.isEmpty() && now.Points.isEmpty();
-  this->Storage->SetRemark(
+  this->StoragePlot->SetRemark(
       isEmpty ? tr("This storage has no profile. Measure it with \"patchio probe\".") : QString());
   curve.Name = curve.Points.isEmpty() ? QString() : curve.Name;
   before.Name = before.Points.isEmpty() ? QString() : before.Name;
-  this->Storage->Show({curve, samples, before, now}, marks);
+  this->StoragePlot->SetSeries({curve, samples, before, now}, marks);
 }
 
-void ReportView::ShowLastReads(const QJsonObject& report)
+void ReportView::UpdateLastReadsPlot(const QJsonObject& report)
 {
   const QJsonArray past = report["past"].toArray();
   QVector<PlotSeries> series;
   QStringList hints;
   for (const Stage& stage : Stages) {
     PlotSeries bars;
-    bars.As = PlotSeries::Bars;
+    bars.DrawStyle = PlotSeries::Bars;
     bars.Color = stage.Color;
     for (int i = 0; i < past.size() && QString(stage.Key) != "render"; ++i) {
       bars.Points.append({double(i + 1), past[i]["seconds"][QString(stage.Key)].toDouble()});
@@ -493,10 +497,10 @@ void ReportView::ShowLastReads(const QJsonObject& report)
     const double reading = ReadingSeconds(seconds), bytes = read["bytes"].toDouble();
     hints.append(QString("t = %1: %2 in %3%4")
                      .arg(read["time"].toDouble())
-                     .arg(BytesText(bytes), SecondsText(SumOf(seconds)),
+                     .arg(ByteText(bytes), SecondsText(TotalSeconds(seconds)),
                          read["cancelled"].toBool() ? tr(", cancelled")
                          : reading > 0              ? ", " + RateText(bytes / reading)
                                                     : QString()));
   }
-  this->Past->Show(series, {}, hints);
+  this->LastReadsPlot->SetSeries(series, {}, hints);
 }

@@ -1,8 +1,8 @@
 /**
  * @class ReportView
- * @brief the I/O report of a read as a small table and plots
+ * @brief The I/O report of a read as a small table and plots
  *
- * The view shows the content of the property IOReportData (JSON, see the user guide) of any reader.
+ * The report is the value of a reader's property IOReportData (JSON, see the user guide).
  */
 #ifndef ReportView_h
 #define ReportView_h
@@ -21,29 +21,29 @@ class ReportView : public QWidget
 public:
   explicit ReportView(QWidget* parent);
 
-  /// Shows a report. renderSeconds: from the end of the read to the rendered image; less than 0 if not known.
-  void Show(const QJsonObject& report, double renderSeconds);
-  /// Shows this text instead of a report.
-  void ShowNothing(const QString& why);
+  /// Shows `report`. `renderSeconds`: time from the end of the read to the rendered image; less than 0: unknown.
+  void SetReport(const QJsonObject& report, double renderSeconds);
+  /// Shows `text` instead of a report.
+  void SetMessage(const QString& text);
 
 protected:
   void resizeEvent(QResizeEvent* event) override;
 
 private:
-  void Arrange();
-  void ShowSummary(const QJsonObject& report);
-  void ShowTable(const QJsonObject& report, double renderSeconds);
-  void ShowRate(const QJsonObject& report);
-  void ShowInFlight(const QJsonObject& report);
-  void ShowStorage(const QJsonObject& report);
-  void ShowLastReads(const QJsonObject& report);
+  void ArrangePlots();
+  void UpdateSummary(const QJsonObject& report);
+  void UpdateTable(const QJsonObject& report, double renderSeconds);
+  void UpdateRatePlot(const QJsonObject& report);
+  void UpdateInFlightPlot(const QJsonObject& report);
+  void UpdateStoragePlot(const QJsonObject& report);
+  void UpdateLastReadsPlot(const QJsonObject& report);
 
   QLabel* const Summary;
   QTableWidget* const Table;
   QGridLayout* const Plots;
-  ReportPlot *const Rate, *const InFlight, *const Storage, *const Past;
-  QJsonObject Shown;  ///< the report; empty: none is shown
-  int Columns = 0;
+  ReportPlot *const RatePlot, *const InFlightPlot, *const StoragePlot, *const LastReadsPlot;
+  QJsonObject Report;  ///< the displayed report; empty: no report
+  int Columns = 0;     ///< number of plots side by side
 };
 
 #endif

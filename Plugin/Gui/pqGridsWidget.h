@@ -1,9 +1,9 @@
 /**
  * @class pqGridsWidget
- * @brief the list of grids, and below it the arrays of each grid
+ * @brief The list of a reader's grids, and a text below the list with the arrays of each grid
  *
- * A selected array of a grid that is not shown has no effect on the image. The text below the list says where
- * each array lies, and which grids were shown last.
+ * A selected array of a grid that is not shown has no effect on the image. So the text below the list says on
+ * which grids each array has values, and which grids the last read has shown.
  */
 #ifndef pqGridsWidget_h
 #define pqGridsWidget_h
@@ -27,7 +27,7 @@ private Q_SLOTS:
 private:
   Q_DISABLE_COPY(pqGridsWidget)
 
-  QLabel* const Arrays;
+  QLabel* const Label;
 };
 
 #endif

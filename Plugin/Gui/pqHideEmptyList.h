@@ -1,6 +1,6 @@
 /**
  * @class pqHideEmptyList
- * @brief shows the list of a property only if the list has entries
+ * @brief Shows the list of a property only if the list has entries
  */
 #ifndef pqHideEmptyList_h
 #define pqHideEmptyList_h

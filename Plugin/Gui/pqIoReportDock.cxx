@@ -22,7 +22,8 @@ namespace {
 
 constexpr const char* PropertyName = "IOReportData";
 
-/// Returns the source if it has a report, or the first source before it that has one; null if there is none.
+/// Returns `source` if this source has a report, otherwise the first source with a report among the inputs of
+/// `source` and their inputs. Null: no source has a report.
 pqPipelineSource* ReportingSource(pqPipelineSource* source)
 {
   if (!source || source->getProxy()->GetProperty(PropertyName)) {
@@ -38,11 +39,11 @@ pqPipelineSource* ReportingSource(pqPipelineSource* source)
   return nullptr;
 }
 
-/// Scrolls vertically only, and is at first as wide as two plots side by side.
-class ReportArea : public QScrollArea
+/// An area that scrolls only vertically, and is at first as wide as two plots side by side.
+class ReportScrollArea : public QScrollArea
 {
 public:
-  ReportArea(QWidget* content, QWidget* parent) : QScrollArea(parent)
+  ReportScrollArea(QWidget* content, QWidget* parent) : QScrollArea(parent)
   {
     this->setWidgetResizable(true);
     this->setFrameShape(QFrame::NoFrame);
@@ -56,14 +57,15 @@ public:
 }  // namespace
 
 pqIoReportDock::pqIoReportDock(QWidget* parentWidget)
-    : Superclass(tr("I/O Report"), parentWidget), Report(new ReportView(nullptr))
+    : Superclass(tr("I/O Report"), parentWidget), ReportWidget(new ReportView(nullptr))
 {
-  this->setWidget(new ReportArea(this->Report, this));
+  this->setWidget(new ReportScrollArea(this->ReportWidget, this));
 
-  // The report is fetched after the update: a request to the server during an update would wait for its end.
-  this->Delay.setSingleShot(true);
-  this->Delay.setInterval(0);
-  this->connect(&this->Delay, SIGNAL(timeout()), SLOT(refresh()));
+  // The report is fetched after an update, because a request to the server during an update would wait for the
+  // end of the update.
+  this->RefreshTimer.setSingleShot(true);
+  this->RefreshTimer.setInterval(0);
+  this->connect(&this->RefreshTimer, SIGNAL(timeout()), SLOT(refresh()));
 
   pqActiveObjects& active = pqActiveObjects::instance();
   this->connect(&active, SIGNAL(sourceChanged(pqPipelineSource*)), SLOT(setSource(pqPipelineSource*)));
@@ -79,7 +81,7 @@ pqIoReportDock::~pqIoReportDock() = default;
 void pqIoReportDock::showEvent(QShowEvent* event)
 {
   this->Superclass::showEvent(event);
-  this->Delay.start();
+  this->RefreshTimer.start();
 }
 
 void pqIoReportDock::setSource(pqPipelineSource* active)
@@ -88,12 +90,12 @@ void pqIoReportDock::setSource(pqPipelineSource* active)
   if (source && source != this->Source) {
     this->Events->Disconnect();
     this->Source = source;
-    this->PictureSeconds = -1;
+    this->RenderSeconds = -1;
     vtkSMProxy* proxy = source->getProxy();
     this->Events->Connect(proxy, vtkCommand::UpdateDataEvent, this, SLOT(onDataUpdated()));
-    this->Events->Connect(proxy, vtkCommand::UpdateInformationEvent, &this->Delay, SLOT(start()));
+    this->Events->Connect(proxy, vtkCommand::UpdateInformationEvent, &this->RefreshTimer, SLOT(start()));
   }
-  this->Delay.start();
+  this->RefreshTimer.start();
 }
 
 void pqIoReportDock::setView(pqView* view)
@@ -110,24 +112,24 @@ void pqIoReportDock::setView(pqView* view)
 
 void pqIoReportDock::onDataUpdated()
 {
-  this->AwaitsPicture = true;
-  this->ReadWithinPicture = this->Picture.isValid();
-  this->Delay.start();
+  this->RenderPending = true;
+  this->ReadWithinRender = this->RenderTimer.isValid();
+  this->RefreshTimer.start();
 }
 
 void pqIoReportDock::onBeginRender()
 {
-  this->Picture.start();
+  this->RenderTimer.start();
 }
 
 void pqIoReportDock::onEndRender()
 {
-  if (this->AwaitsPicture && this->Picture.isValid()) {
-    this->PictureSeconds = this->Picture.nsecsElapsed() * 1e-9;
-    this->AwaitsPicture = false;
-    this->Delay.start();
+  if (this->RenderPending && this->RenderTimer.isValid()) {
+    this->RenderSeconds = this->RenderTimer.nsecsElapsed() * 1e-9;
+    this->RenderPending = false;
+    this->RefreshTimer.start();
   }
-  this->Picture.invalidate();
+  this->RenderTimer.invalidate();
 }
 
 void pqIoReportDock::refresh()
@@ -136,7 +138,7 @@ void pqIoReportDock::refresh()
     return;
   }
   if (!this->Source) {
-    this->Report->ShowNothing(tr("Select a PatchIO reader or a filter applied to one."));
+    this->ReportWidget->SetMessage(tr("Select a PatchIO reader or a filter applied to one."));
     return;
   }
   vtkSMProxy* proxy = this->Source->getProxy();
@@ -145,14 +147,14 @@ void pqIoReportDock::refresh()
   const QByteArray text(vtkSMPropertyHelper(property).GetAsString());
   const QJsonObject report = QJsonDocument::fromJson(text).object();
   if (report.isEmpty()) {
-    this->Report->ShowNothing(tr("No data have been read yet."));
+    this->ReportWidget->SetMessage(tr("No data have been read yet."));
     return;
   }
-  double render = this->PictureSeconds;
-  if (render >= 0 && this->ReadWithinPicture) {
+  double render = this->RenderSeconds;
+  if (render >= 0 && this->ReadWithinRender) {
     for (const QJsonValue& seconds : report["seconds"].toObject()) {
       render -= seconds.toDouble();
     }
   }
-  this->Report->Show(report, this->PictureSeconds < 0 ? -1 : std::max(render, 0.0));
+  this->ReportWidget->SetReport(report, this->RenderSeconds < 0 ? -1 : std::max(render, 0.0));
 }

@@ -1,17 +1,17 @@
 /**
  * @class pqIoReportDock
- * @brief the window View > I/O Report: the cost of the active reader's last read, as a table and plots
+ * @brief The window View > I/O Report: the cost of the active reader's last read, as a table and plots
  *
- * The reader is the active source, or the first source before it in the pipeline that has the
- * information-only property "IOReportData". While the window is open, that property is fetched from the
+ * The reader is the active source, or the first source before the active source in the pipeline that has the
+ * information-only property "IOReportData". While the window is open, the window fetches this property from the
  * server after each update.
  */
 #ifndef pqIoReportDock_h
 #define pqIoReportDock_h
 
 #include <QDockWidget>
-#include <QElapsedTimer>  // for how long a picture takes
-#include <QPointer>       // for things that others delete
+#include <QElapsedTimer>  // for the time of a render
+#include <QPointer>       // for objects that ParaView deletes
 #include <QTimer>         // so that many updates cost one request
 
 #include "vtkNew.h"  // for observers
@@ -48,16 +48,16 @@ private Q_SLOTS:
 private:
   Q_DISABLE_COPY(pqIoReportDock)
 
-  ReportView* const Report;
+  ReportView* const ReportWidget;
   QPointer<pqPipelineSource> Source;
   QPointer<pqView> View;
   vtkNew<vtkEventQtSlotConnect> Events;
-  QTimer Delay;
+  QTimer RefreshTimer;
 
-  // The time of the image after a read, and whether this time includes the read.
-  QElapsedTimer Picture;
-  bool AwaitsPicture = false, ReadWithinPicture = false;
-  double PictureSeconds = -1;  ///< less than 0: not known
+  QElapsedTimer RenderTimer;      ///< runs during a render
+  bool RenderPending = false;     ///< true: no render has ended since the last read
+  bool ReadWithinRender = false;  ///< true: RenderSeconds includes the last read
+  double RenderSeconds = -1;      ///< time of the first render after the last read; less than 0: unknown
 };
 
 #endif

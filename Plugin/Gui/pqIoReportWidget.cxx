@@ -24,21 +24,23 @@
 
 namespace {
 
-/// The least width of a list, in pixels.
+/// The minimum width of a list, in pixels.
 constexpr int NarrowList = 80;
 
-/// The object name of labels with units, by which AddUnit() recognizes widgets that have such a label.
-constexpr const char* UnitName = "PatchIOUnit";
+/// The object name of labels with units, by which AddUnitLabel() recognizes widgets that have such a label.
+constexpr const char* UnitLabelName = "PatchIOUnit";
 
-void AddUnit(pqPropertyWidget* widget)
+/// Adds a label with the unit from the hints of the widget's property, such as <Unit text="MB" />. Does nothing if
+/// the hints have no unit or the widget already has the label.
+void AddUnitLabel(pqPropertyWidget* widget)
 {
   vtkPVXMLElement* hints = widget->property() ? widget->property()->GetHints() : nullptr;
   vtkPVXMLElement* unit = hints ? hints->FindNestedElementByName("Unit") : nullptr;
-  if (!unit || !widget->layout() || widget->findChild<QLabel*>(UnitName)) {
+  if (!unit || !widget->layout() || widget->findChild<QLabel*>(UnitLabelName)) {
     return;
   }
   auto* label = new QLabel(unit->GetAttributeOrEmpty("text"), widget);
-  label->setObjectName(UnitName);
+  label->setObjectName(UnitLabelName);
   if (auto* grid = qobject_cast<QGridLayout*>(widget->layout())) {
     grid->addWidget(label, 0, grid->columnCount());
   } else {
@@ -46,8 +48,8 @@ void AddUnit(pqPropertyWidget* widget)
   }
 }
 
-/// Tidies the panel around this widget: lists become narrow enough for ParaView's dock, even if their entries
-/// are long, and numbers get the unit from the hints of their property, such as <Unit text="MB" />.
+/// Tidies the panel around `widget`: lists with long entries become narrow enough for ParaView's dock, and numbers
+/// get their units, see AddUnitLabel().
 void TidyPanel(QWidget* widget)
 {
   while (widget && !widget->inherits("pqProxyWidget")) {
@@ -60,12 +62,13 @@ void TidyPanel(QWidget* widget)
     list->setMinimumWidth(NarrowList);
   }
   for (pqPropertyWidget* property : widget->findChildren<pqPropertyWidget*>()) {
-    AddUnit(property);
+    AddUnitLabel(property);
   }
 }
 
 /**
- * Makes a page of fixed-width text. Lines may break anywhere, so that a long path does not widen the panel.
+ * Returns a new read-only page of fixed-width text. Lines may break anywhere, so that a long path does not widen
+ * the panel.
  */
 QTextEdit* NewReportText(QWidget* parent)
 {
@@ -82,7 +85,7 @@ QTextEdit* NewReportText(QWidget* parent)
 }
 
 /**
- * Returns the panel around a widget; null if there is none.
+ * Returns the scroll area around a widget. Null: the widget is not in a scroll area.
  */
 QScrollArea* PanelAround(QWidget* widget)
 {
@@ -96,11 +99,11 @@ QScrollArea* PanelAround(QWidget* widget)
 }  // namespace
 
 pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget* parentWidget)
-    : Superclass(smproxy, parentWidget), Report(smproxy->GetProperty("IOReport")), Text(NewReportText(this))
+    : Superclass(smproxy, parentWidget), ReportProperty(smproxy->GetProperty("IOReport")), Text(NewReportText(this))
 {
   auto* title = new QLabel(tr("I/O Report of the Last Read"), this);
   // Otherwise the title and the text would show the tooltip of the property to which this widget belongs.
-  const QString tip = this->Report ? pqPropertyWidget::getTooltip(this->Report) : QString();
+  const QString tip = this->ReportProperty ? pqPropertyWidget::getTooltip(this->ReportProperty) : QString();
   title->setToolTip(tip);
   this->Text->setToolTip(tip);
 
@@ -112,12 +115,13 @@ pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget*
   this->connect(this->Text->document()->documentLayout(), SIGNAL(documentSizeChanged(const QSizeF&)),
       SLOT(fitHeight()));
 
-  // The report is fetched after the update: a request to the server during an update would wait for its end.
-  this->Delay.setSingleShot(true);
-  this->Delay.setInterval(0);
-  this->connect(&this->Delay, SIGNAL(timeout()), SLOT(refresh()));
-  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, &this->Delay, SLOT(start()));
-  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateInformationEvent, &this->Delay, SLOT(start()));
+  // The report is fetched after an update, because a request to the server during an update would wait for the
+  // end of the update.
+  this->RefreshTimer.setSingleShot(true);
+  this->RefreshTimer.setInterval(0);
+  this->connect(&this->RefreshTimer, SIGNAL(timeout()), SLOT(refresh()));
+  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, &this->RefreshTimer, SLOT(start()));
+  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateInformationEvent, &this->RefreshTimer, SLOT(start()));
 }
 
 pqIoReportWidget::~pqIoReportWidget() = default;
@@ -131,7 +135,7 @@ void pqIoReportWidget::showEvent(QShowEvent* event)
     panel->viewport()->installEventFilter(this);
   }
   this->wrapToPanel();
-  this->Delay.start();
+  this->RefreshTimer.start();
 }
 
 bool pqIoReportWidget::eventFilter(QObject* watched, QEvent* event)
@@ -154,13 +158,13 @@ void pqIoReportWidget::wrapToPanel()
 
 void pqIoReportWidget::refresh()
 {
-  if (!this->isVisible() || !this->Report) {
+  if (!this->isVisible() || !this->ReportProperty) {
     return;
   }
-  this->proxy()->UpdatePropertyInformation(this->Report);
-  const QString report = QString::fromUtf8(vtkSMPropertyHelper(this->Report).GetAsString()).trimmed();
+  this->proxy()->UpdatePropertyInformation(this->ReportProperty);
+  const QString report = QString::fromUtf8(vtkSMPropertyHelper(this->ReportProperty).GetAsString()).trimmed();
   const QString text = report.isEmpty() ? tr("No data have been read yet.") : report;
-  // Setting the same text again would lose what the user has selected.
+  // Setting the same text again would lose the user's selection.
   if (text != this->Text->toPlainText()) {
     this->Text->setPlainText(text);
   }

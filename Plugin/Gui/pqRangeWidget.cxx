@@ -21,7 +21,7 @@ pqRangeWidget::pqRangeWidget(vtkSMProxy* smproxy, vtkSMProperty* range, QWidget*
     : Superclass(smproxy, parentWidget),
       Range(range),
       Array(range == smproxy->GetProperty("ValueRange") ? smproxy->GetProperty("ValueArray") : nullptr),
-      Known(new QLabel(this))
+      RangeLabel(new QLabel(this))
 {
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(0, 0, 0, 0);
@@ -33,40 +33,41 @@ pqRangeWidget::pqRangeWidget(vtkSMProxy* smproxy, vtkSMProperty* range, QWidget*
     this->addPropertyLink(number, "text2", SIGNAL(textChangedAndEditingFinished()), range, i);
     grid->addWidget(number, 0, i);
   }
-  this->Known->setWordWrap(true);
-  grid->addWidget(this->Known, 1, 0, 1, 2);
+  this->RangeLabel->setWordWrap(true);
+  grid->addWidget(this->RangeLabel, 1, 0, 1, 2);
   if (this->Array) {
     pqCoreUtilities::connect(
-        this->Array, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(showKnown()));
+        this->Array, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(updateRangeLabel()));
     pqCoreUtilities::connect(smproxy->GetProperty("SkipByValue"), vtkCommand::UncheckedPropertyModifiedEvent,
-        this, SLOT(beginWithKnown()));
+        this, SLOT(initializeRange()));
   }
-  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, this, SLOT(showKnown()));
-  this->showKnown();
+  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, this, SLOT(updateRangeLabel()));
+  this->updateRangeLabel();
 }
 
 pqRangeWidget::~pqRangeWidget() = default;
 
-void pqRangeWidget::showKnown()
+void pqRangeWidget::updateRangeLabel()
 {
   const char* array = this->Array ? vtkSMUncheckedPropertyHelper(this->Array).GetAsString() : nullptr;
-  const QString text = this->Array ? this->valuesOf(array ? array : "") : this->levels();
+  const QString text = this->Array ? this->valuesText(array ? array : "") : this->levelsText();
   if (!text.isEmpty()) {
-    this->Known->setText(text);
+    this->RangeLabel->setText(text);
   }
 }
 
-/// Sets the range to that of the values read, unless the user has entered one other than 0 to 0.
-void pqRangeWidget::beginWithKnown()
+/// Sets the range to the range of the values last read, if the user has switched "SkipByValue" on and the range is
+/// still 0 to 0.
+void pqRangeWidget::initializeRange()
 {
   const vtkSMUncheckedPropertyHelper range(this->Range);
-  const bool given = range.GetAsDouble(0) != 0 || range.GetAsDouble(1) != 0;
-  if (!given && vtkSMUncheckedPropertyHelper(this->proxy(), "SkipByValue").GetAsInt() != 0) {
-    vtkSMUncheckedPropertyHelper(this->Range).Set(this->KnownRange, 2);
+  const bool isSet = range.GetAsDouble(0) != 0 || range.GetAsDouble(1) != 0;
+  if (!isSet && vtkSMUncheckedPropertyHelper(this->proxy(), "SkipByValue").GetAsInt() != 0) {
+    vtkSMUncheckedPropertyHelper(this->Range).Set(this->LastRange, 2);
   }
 }
 
-QString pqRangeWidget::levels() const
+QString pqRangeWidget::levelsText() const
 {
   vtkSMProperty* levels = this->proxy()->GetProperty("Levels");
   this->proxy()->UpdatePropertyInformation(levels);
@@ -81,21 +82,21 @@ QString pqRangeWidget::levels() const
   }
 }
 
-/// Returns the range of an array as text; empty if the known range is still valid, for example because all
-/// patches are skipped.
-QString pqRangeWidget::valuesOf(const char* array)
+/// Returns the range of the values last read of an array as text. Empty: the data do not have the array, for
+/// example because the last read has skipped all patches, but LastRange is the range of an earlier read.
+QString pqRangeWidget::valuesText(const char* array)
 {
   auto* reader = vtkSMSourceProxy::SafeDownCast(this->proxy());
   for (const int association : {vtkDataObject::CELL, vtkDataObject::POINT}) {
-    if (vtkPVArrayInformation* known =
+    if (vtkPVArrayInformation* information =
             reader->GetDataInformation(0)->GetArrayInformation(array, association)) {
-      const double* range = known->GetComponentFiniteRange(0);
-      this->KnownArray = array;
-      std::copy_n(range, 2, this->KnownRange);
+      const double* range = information->GetComponentFiniteRange(0);
+      this->LastArray = array;
+      std::copy_n(range, 2, this->LastRange);
       return range[0] < range[1]    ? tr("values read: %1 to %2").arg(range[0]).arg(range[1])
              : range[0] == range[1] ? tr("value read: %1").arg(range[0])
                                     : tr("no finite values read");
     }
   }
-  return this->KnownArray == array ? QString() : tr("no values read yet");
+  return this->LastArray == array ? QString() : tr("no values read yet");
 }

@@ -1,9 +1,9 @@
 /**
  * @class pqRangeWidget
- * @brief two numbers, and below them the range in the data
+ * @brief Two edit fields for a range, and a text below the fields with the range of the data
  *
- * For LevelRange, the range is that of the levels; for ValueRange, that of the values last read of the array
- * that the property "ValueArray" names.
+ * For the property LevelRange, the text shows the range of the levels. For the property ValueRange, the text shows
+ * the range of the values last read of the array that the property "ValueArray" names.
  */
 #ifndef pqRangeWidget_h
 #define pqRangeWidget_h
@@ -22,20 +22,20 @@ public:
   ~pqRangeWidget() override;
 
 private Q_SLOTS:
-  void showKnown();
-  void beginWithKnown();
+  void updateRangeLabel();
+  void initializeRange();
 
 private:
   Q_DISABLE_COPY(pqRangeWidget)
 
-  QString levels() const;
-  QString valuesOf(const char* array);
+  QString levelsText() const;
+  QString valuesText(const char* array);
 
   vtkSMProperty* const Range;
-  vtkSMProperty* const Array;  ///< null if the range is of levels
-  QLabel* const Known;
-  QString KnownArray;  ///< the array of KnownRange
-  double KnownRange[2] = {0, 0};
+  vtkSMProperty* const Array;  ///< the property "ValueArray"; null for LevelRange
+  QLabel* const RangeLabel;
+  QString LastArray;             ///< name of the array of LastRange
+  double LastRange[2] = {0, 0};  ///< range of the values last read
 };
 
 #endif

@@ -42,15 +42,15 @@
 #include <xcb/xcb.h>
 #endif
 
-/// Notices Esc, and clicks on a button, while the program does not process its events.
+/// Detects Esc, and clicks on the abort button, while the program does not process its events.
 ///
-/// ParaView's GUI does not process events while the pipeline executes. To process them then would start
-/// renderings and updates inside of an update. So this class leaves the event queue alone: its own thread
-/// polls the X server, over its own connection, for the keys and mouse buttons that are down. The thread
-/// sleeps except between Begin() and End().
+/// ParaView's GUI does not process events while the pipeline executes, because an event could start a rendering
+/// or an update inside an update. So this class does not use the event queue: a thread with its own connection
+/// polls the X server for the keys and mouse buttons that are down. The thread sleeps except between Begin() and
+/// End().
 ///
-/// Only input for this program counts: Esc while one of its windows has the keyboard, and clicks on the
-/// button itself. Without an X server (pure Wayland), the class notices nothing, see IsAble().
+/// Only input for this program counts: Esc while a window of the program has the keyboard focus, and clicks on the
+/// button. Without an X server (pure Wayland), the class detects nothing, see IsAvailable().
 class AbortKeys
 {
 public:
@@ -59,13 +59,13 @@ public:
   AbortKeys(const AbortKeys&) = delete;
   AbortKeys& operator=(const AbortKeys&) = delete;
 
-  bool IsAble() const;
-  /// Watches from now on, until End(), and forgets earlier presses. button: the abort button on the screen;
-  /// may be null.
+  /// Returns whether the class can detect input, that is, whether the program uses an X server.
+  bool IsAvailable() const;
+  /// Starts to poll until End(), and forgets earlier presses. `button`: the abort button. Null: only Esc counts.
   void Begin(const QWidget* button);
   void End();
   /// Returns whether Esc or the button was pressed since Begin().
-  bool Pressed() const;
+  bool WasPressed() const;
 
 private:
   struct Internals;
@@ -79,16 +79,16 @@ namespace {
 /// The visible windows of the program, and its abort button.
 struct Windows
 {
-  std::set<xcb_window_t> Own;
-  QRect Button;  ///< pixels of the screen
+  std::set<xcb_window_t> Ids;
+  QRect Button;  ///< position and size on the screen, in pixels
 };
 
-Windows WindowsNow(const QWidget* button)
+Windows VisibleWindows(const QWidget* button)
 {
   Windows windows;
   for (QWidget* widget : QApplication::topLevelWidgets()) {
     if (widget->isVisible() && widget->internalWinId() != 0) {
-      windows.Own.insert(static_cast<xcb_window_t>(widget->internalWinId()));
+      windows.Ids.insert(static_cast<xcb_window_t>(widget->internalWinId()));
     }
   }
   if (button && button->isVisible()) {
@@ -98,127 +98,129 @@ Windows WindowsNow(const QWidget* button)
   return windows;
 }
 
-/// Returns the X server's answer; null if there is none, for example because a window is gone.
+/// Waits for the X server's reply to the request `cookie`. Returns null after an error, for example if the window
+/// of the request no longer exists.
 template <typename Reply, typename Cookie>
-std::shared_ptr<Reply> Answer(xcb_connection_t* server, Cookie cookie,
+std::shared_ptr<Reply> WaitForReply(xcb_connection_t* connection, Cookie cookie,
     Reply* (*reply)(xcb_connection_t*, Cookie, xcb_generic_error_t**))
 {
   xcb_generic_error_t* error = nullptr;
-  const std::shared_ptr<Reply> answer(reply(server, cookie, &error), std::free);
+  const std::shared_ptr<Reply> received(reply(connection, cookie, &error), std::free);
   std::free(error);
-  return answer;
+  return received;
 }
 
-/// The state of keyboard and mouse. (With XCB, because an error of Xlib ends the program unless all its parts
-/// share an error handler.)
-class Keyboard
+/// The state of keyboard and mouse, as the X server reports it. The class uses XCB, because an error of Xlib ends
+/// the program unless all libraries in the program share an error handler.
+class InputState
 {
 public:
-  Keyboard() : Server(xcb_connect(nullptr, nullptr))
+  InputState() : Connection(xcb_connect(nullptr, nullptr))
   {
-    if (this->IsThere()) {
-      this->Root = xcb_setup_roots_iterator(xcb_get_setup(this->Server)).data->root;
-      this->FindEscape();
+    if (this->IsConnected()) {
+      this->Root = xcb_setup_roots_iterator(xcb_get_setup(this->Connection)).data->root;
+      this->FindEscapeKeyCode();
     }
   }
-  ~Keyboard() { xcb_disconnect(this->Server); }
-  Keyboard(const Keyboard&) = delete;
-  Keyboard& operator=(const Keyboard&) = delete;
+  ~InputState() { xcb_disconnect(this->Connection); }
+  InputState(const InputState&) = delete;
+  InputState& operator=(const InputState&) = delete;
 
-  bool IsThere() const { return xcb_connection_has_error(this->Server) == 0; }
+  bool IsConnected() const { return xcb_connection_has_error(this->Connection) == 0; }
 
-  bool EscapeIsDown(const Windows& windows) const
+  bool IsEscapeDown(const Windows& windows) const
   {
-    const auto keys = Answer(this->Server, xcb_query_keymap(this->Server), xcb_query_keymap_reply);
-    return keys && this->Escape != 0 && (keys->keys[this->Escape / 8] >> (this->Escape % 8) & 1) != 0 &&
-           this->HasKeyboard(windows);
+    const auto keys = WaitForReply(this->Connection, xcb_query_keymap(this->Connection), xcb_query_keymap_reply);
+    return keys && this->EscapeKeyCode != 0 && (keys->keys[this->EscapeKeyCode / 8] >> (this->EscapeKeyCode % 8) & 1) != 0 &&
+           this->HasKeyboardFocus(windows);
   }
 
-  bool ButtonIsDown(const Windows& windows) const
+  bool IsButtonDown(const Windows& windows) const
   {
-    const auto pointer = this->PointerIn(windows);
+    const auto pointer = this->QueryPointer(windows);
     return pointer && (pointer->mask & XCB_BUTTON_MASK_1) != 0 &&
            windows.Button.contains(pointer->root_x, pointer->root_y);
   }
 
 private:
-  void FindEscape()
+  void FindEscapeKeyCode()
   {
     constexpr xcb_keysym_t escapeSymbol = 0xff1b;
-    const xcb_setup_t* setup = xcb_get_setup(this->Server);
+    const xcb_setup_t* setup = xcb_get_setup(this->Connection);
     const int first = setup->min_keycode, count = setup->max_keycode - first + 1;
-    const auto map = Answer(this->Server,
-        xcb_get_keyboard_mapping(this->Server, setup->min_keycode, static_cast<std::uint8_t>(count)),
+    const auto map = WaitForReply(this->Connection,
+        xcb_get_keyboard_mapping(this->Connection, setup->min_keycode, static_cast<std::uint8_t>(count)),
         xcb_get_keyboard_mapping_reply);
-    for (int i = 0; map && i < count && this->Escape == 0; ++i) {
+    for (int i = 0; map && i < count && this->EscapeKeyCode == 0; ++i) {
       if (xcb_get_keyboard_mapping_keysyms(map.get())[i * map->keysyms_per_keycode] == escapeSymbol) {
-        this->Escape = first + i;
+        this->EscapeKeyCode = first + i;
       }
     }
   }
 
-  bool HasKeyboard(const Windows& windows) const
+  bool HasKeyboardFocus(const Windows& windows) const
   {
-    const auto focus = Answer(this->Server, xcb_get_input_focus(this->Server), xcb_get_input_focus_reply);
+    const auto focus = WaitForReply(this->Connection, xcb_get_input_focus(this->Connection), xcb_get_input_focus_reply);
     if (!focus || focus->focus == XCB_INPUT_FOCUS_POINTER_ROOT) {
       // Without a window manager, the window under the pointer gets the keys.
-      return focus && this->PointerIn(windows);
+      return focus && this->QueryPointer(windows);
     }
-    // Qt may give the keyboard to a child of one of its windows.
+    // Qt may give the focus to a child of a window.
     xcb_window_t window = focus->focus;
-    while (window != XCB_NONE && windows.Own.count(window) == 0) {
-      const auto tree = Answer(this->Server, xcb_query_tree(this->Server, window), xcb_query_tree_reply);
+    while (window != XCB_NONE && windows.Ids.count(window) == 0) {
+      const auto tree = WaitForReply(this->Connection, xcb_query_tree(this->Connection, window), xcb_query_tree_reply);
       window = tree ? tree->parent : XCB_NONE;
     }
     return window != XCB_NONE;
   }
 
-  /// Returns the state of the pointer; null if it is in none of the windows.
-  std::shared_ptr<xcb_query_pointer_reply_t> PointerIn(const Windows& windows) const
+  /// Returns the state of the pointer. Null: the pointer is outside the windows.
+  std::shared_ptr<xcb_query_pointer_reply_t> QueryPointer(const Windows& windows) const
   {
     std::shared_ptr<xcb_query_pointer_reply_t> pointer;
     xcb_window_t window = this->Root;
-    while (window != XCB_NONE && windows.Own.count(window) == 0) {
-      pointer = Answer(this->Server, xcb_query_pointer(this->Server, window), xcb_query_pointer_reply);
+    while (window != XCB_NONE && windows.Ids.count(window) == 0) {
+      pointer = WaitForReply(this->Connection, xcb_query_pointer(this->Connection, window), xcb_query_pointer_reply);
       window = pointer ? pointer->child : XCB_NONE;
     }
     return window == XCB_NONE ? nullptr : pointer;
   }
 
-  xcb_connection_t* const Server;
+  xcb_connection_t* const Connection;
   xcb_window_t Root = XCB_NONE;
-  int Escape = 0;  ///< key code
+  int EscapeKeyCode = 0;  ///< 0: unknown
 };
 
 }  // namespace
 
 struct AbortKeys::Internals
 {
-  /// The time before the first query to the X server, because a shorter read needs no interruption.
-  static constexpr std::chrono::milliseconds Patience{100};
-  /// The interval between queries to the X server, shorter than the shortest key press.
-  static constexpr std::chrono::milliseconds Interval{5};
+  /// The time before the first query to the X server. A shorter read needs no abort.
+  static constexpr std::chrono::milliseconds StartDelay{100};
+  /// The interval between queries to the X server. The interval is shorter than the shortest key press.
+  static constexpr std::chrono::milliseconds PollInterval{5};
 
-  const Keyboard Keys;
+  const InputState Input;
   std::mutex Mutex;
   std::condition_variable Change;
-  Windows Known;          ///< under the mutex
+  Windows ProgramWindows;          ///< under the mutex
   bool Watching = false;  ///< under the mutex
-  bool Over = false;      ///< under the mutex
+  bool Stopping = false;      ///< under the mutex
   std::atomic<bool> Pressed{false};
-  std::thread Watcher;
+  std::thread Thread;
 
-  void Watch()
+  /// Polls the X server while Watching is true, until Stopping is true. The thread runs this method.
+  void Poll()
   {
     std::unique_lock<std::mutex> lock(this->Mutex);
-    while (!this->Over) {
-      this->Change.wait(lock, [this] { return this->Watching || this->Over; });
-      this->Change.wait_for(lock, Patience, [this] { return !this->Watching || this->Over; });
-      while (this->Watching && !this->Over) {
-        if (this->Keys.EscapeIsDown(this->Known) || this->Keys.ButtonIsDown(this->Known)) {
+    while (!this->Stopping) {
+      this->Change.wait(lock, [this] { return this->Watching || this->Stopping; });
+      this->Change.wait_for(lock, StartDelay, [this] { return !this->Watching || this->Stopping; });
+      while (this->Watching && !this->Stopping) {
+        if (this->Input.IsEscapeDown(this->ProgramWindows) || this->Input.IsButtonDown(this->ProgramWindows)) {
           this->Pressed = true;
         }
-        this->Change.wait_for(lock, Interval, [this] { return !this->Watching || this->Over; });
+        this->Change.wait_for(lock, PollInterval, [this] { return !this->Watching || this->Stopping; });
       }
     }
   }
@@ -226,32 +228,32 @@ struct AbortKeys::Internals
 
 AbortKeys::AbortKeys() : Internal(new Internals)
 {
-  if (QApplication::platformName() == "xcb" && this->Internal->Keys.IsThere()) {
-    this->Internal->Watcher = std::thread([this] { this->Internal->Watch(); });
+  if (QApplication::platformName() == "xcb" && this->Internal->Input.IsConnected()) {
+    this->Internal->Thread = std::thread([this] { this->Internal->Poll(); });
   }
 }
 
 AbortKeys::~AbortKeys()
 {
-  if (this->IsAble()) {
+  if (this->IsAvailable()) {
     {
       const std::lock_guard<std::mutex> lock(this->Internal->Mutex);
-      this->Internal->Over = true;
+      this->Internal->Stopping = true;
     }
     this->Internal->Change.notify_all();
-    this->Internal->Watcher.join();
+    this->Internal->Thread.join();
   }
 }
 
-bool AbortKeys::IsAble() const
+bool AbortKeys::IsAvailable() const
 {
-  return this->Internal->Watcher.joinable();
+  return this->Internal->Thread.joinable();
 }
 
 void AbortKeys::Begin(const QWidget* button)
 {
   const std::lock_guard<std::mutex> lock(this->Internal->Mutex);
-  this->Internal->Known = WindowsNow(button);
+  this->Internal->ProgramWindows = VisibleWindows(button);
   this->Internal->Pressed = false;
   this->Internal->Watching = true;
   this->Internal->Change.notify_all();
@@ -264,7 +266,7 @@ void AbortKeys::End()
   this->Internal->Change.notify_all();
 }
 
-bool AbortKeys::Pressed() const
+bool AbortKeys::WasPressed() const
 {
   return this->Internal->Pressed;
 }
@@ -276,13 +278,13 @@ struct AbortKeys::Internals
 };
 AbortKeys::AbortKeys() = default;
 AbortKeys::~AbortKeys() = default;
-bool AbortKeys::IsAble() const
+bool AbortKeys::IsAvailable() const
 {
   return false;
 }
 void AbortKeys::Begin(const QWidget*) {}
 void AbortKeys::End() {}
-bool AbortKeys::Pressed() const
+bool AbortKeys::WasPressed() const
 {
   return false;
 }
@@ -291,7 +293,7 @@ bool AbortKeys::Pressed() const
 
 namespace {
 
-/// Stops a playing animation, so that it does not go on to the next step.
+/// Stops a playing animation, so that the animation does not go on to the next step.
 void StopAnimations(vtkSMProxy* reader)
 {
   vtkNew<vtkCollection> proxies;
@@ -306,8 +308,8 @@ void StopAnimations(vtkSMProxy* reader)
 
 using Sources = QList<QPointer<pqPipelineSource>>;
 
-/// Returns the sources that have this reader object.
-Sources SourcesOf(vtkObject* reader)
+/// Returns the sources whose reader object is `reader`.
+Sources SourcesOfReader(vtkObject* reader)
 {
   Sources found;
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
@@ -319,8 +321,8 @@ Sources SourcesOf(vtkObject* reader)
   return found;
 }
 
-/// Returns the readers of a pvserver that can be stopped.
-Sources SourcesOf(const vtkPVSession* session)
+/// Returns the readers of `session` that react to abort messages.
+Sources ReadersOfSession(const vtkPVSession* session)
 {
   Sources found;
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
@@ -339,8 +341,8 @@ vtkPVSession* SessionOf(vtkObject* progressHandler)
   return vtkPVProgressHandler::SafeDownCast(progressHandler)->GetSession();
 }
 
-/// Returns whether the last read of a reader was stopped, according to its report.
-bool WasStopped(vtkSMProxy* reader)
+/// Returns whether the user has stopped the last read of `reader`, according to the reader's I/O report.
+bool WasAborted(vtkSMProxy* reader)
 {
   vtkSMProperty* report = reader->GetProperty("IOReportData");
   reader->UpdatePropertyInformation(report);
@@ -378,7 +380,7 @@ void pqReadAbort::shutdown()
 void pqReadAbort::addServer(pqServer* server)
 {
   // A server with several clients sends them no progress while it executes.
-  if (!server->isRemote() || server->session()->IsMultiClients() || !this->Keys || !this->Keys->IsAble()) {
+  if (!server->isRemote() || server->session()->IsMultiClients() || !this->Keys || !this->Keys->IsAvailable()) {
     return;
   }
   vtkPVProgressHandler* handler = server->session()->GetProgressHandler();
@@ -392,7 +394,7 @@ void pqReadAbort::addSource(pqPipelineSource* source)
   vtkSMProxy* proxy = source->getProxy();
   // Only with a builtin server is the reader in this process.
   auto* reader = vtkAlgorithm::SafeDownCast(proxy->GetClientSideObject());
-  if (!proxy->GetProperty("ReadAgain") || !reader || !this->Keys || !this->Keys->IsAble()) {
+  if (!proxy->GetProperty("ReadAgain") || !reader || !this->Keys || !this->Keys->IsAvailable()) {
     return;
   }
   pqCoreUtilities::connect(reader, vtkCommand::StartEvent, this, SLOT(onStart()));
@@ -403,7 +405,7 @@ void pqReadAbort::addSource(pqPipelineSource* source)
 void pqReadAbort::onStart()
 {
   if (this->Keys) {  // null at the end of the program
-    this->watchKeys();
+    this->beginWatch();
     this->enableButton(true);
   }
 }
@@ -411,10 +413,10 @@ void pqReadAbort::onStart()
 void pqReadAbort::onProgress(vtkObject* reader)
 {
   if (this->StatusBar) {
-    // The status bar repaints itself when the percentage changes, but not when only the text does.
+    // The status bar repaints itself when the percentage changes, but not when only the text changes.
     this->StatusBar->repaint();
   }
-  if (this->Keys && this->Keys->Pressed() && !this->Aborting) {
+  if (this->Keys && this->Keys->WasPressed() && !this->Aborting) {
     this->Aborting = true;
     // SetAbortExecute() would count as a change of the reader.
     vtkAlgorithm::SafeDownCast(reader)->AbortExecute = 1;
@@ -424,35 +426,35 @@ void pqReadAbort::onProgress(vtkObject* reader)
 void pqReadAbort::onEnd(vtkObject* reader)
 {
   if (this->endWatch()) {
-    this->offerApply(SourcesOf(reader));
+    this->enableApply(SourcesOfReader(reader));
   }
 }
 
 void pqReadAbort::onWaitStart(vtkObject* handler)
 {
-  if (this->Keys && !SourcesOf(SessionOf(handler)).isEmpty()) {
-    this->watchKeys();
+  if (this->Keys && !ReadersOfSession(SessionOf(handler)).isEmpty()) {
+    this->beginWatch();
   }
 }
 
-/// Sends the abort message if the user wants to stop the read. The server has sent progress, so it is
-/// executing. No other message to the server is in transit, because only this thread sends.
+/// Sends the abort message if the user wants to stop the read. The server is executing, because the server has
+/// sent progress. No other message to the server is in transit, because only this thread sends messages.
 void pqReadAbort::onWaitProgress(vtkObject* handler)
 {
   vtkPVSession* session = SessionOf(handler);
-  if (!this->Keys || SourcesOf(session).isEmpty()) {
+  if (!this->Keys || ReadersOfSession(session).isEmpty()) {
     return;
   }
   if (this->StatusBar) {
     this->StatusBar->repaint();
   }
-  // Only the text tells which object executes. Objects other than PatchIO's readers ignore abort messages.
+  // Only the text shows which object executes. Objects other than PatchIO's readers ignore abort messages.
   const QString text = vtkPVProgressHandler::SafeDownCast(handler)->GetLastProgressText();
   if (!text.startsWith("Reading") && !text.startsWith("Locating")) {
     return;
   }
   this->enableButton(true);
-  if (this->Keys->Pressed()) {
+  if (this->Keys->WasPressed()) {
     // The client sends the message repeatedly, because several requests in a row may read.
     this->Aborting = true;
     session->GetController(vtkPVSession::DATA_SERVER_ROOT)
@@ -465,12 +467,12 @@ void pqReadAbort::onWaitEnd(vtkObject* handler)
 {
   if (this->endWatch()) {
     this->Aborting = false;
-    this->offerApply(SourcesOf(SessionOf(handler)));
+    this->enableApply(ReadersOfSession(SessionOf(handler)));
   }
 }
 
-/// Begins to watch Esc and the button, at the start of each read.
-void pqReadAbort::watchKeys()
+/// Begins to watch Esc and the button, at the start of a read.
+void pqReadAbort::beginWatch()
 {
   QWidget* window = pqCoreUtilities::mainWidget();
   if (!this->StatusBar && window) {
@@ -480,7 +482,7 @@ void pqReadAbort::watchKeys()
   this->Keys->Begin(this->StatusBar ? this->StatusBar->abortButton() : nullptr);
 }
 
-/// Ends the watch. Returns whether the user wanted to stop the read that has ended.
+/// Ends the watch at the end of a read. Returns whether the user wanted to stop this read.
 bool pqReadAbort::endWatch()
 {
   if (!this->Keys) {
@@ -493,8 +495,8 @@ bool pqReadAbort::endWatch()
 
 void pqReadAbort::enableButton(bool enable)
 {
-  if (enable != this->ButtonIsEnabled) {
-    this->ButtonIsEnabled = enable;
+  if (enable != this->ButtonEnabled) {
+    this->ButtonEnabled = enable;
     pqApplicationCore::instance()->getProgressManager()->setEnableAbort(enable);
     if (this->StatusBar) {
       this->StatusBar->abortButton()->repaint();
@@ -502,15 +504,15 @@ void pqReadAbort::enableButton(bool enable)
   }
 }
 
-/// Enables Apply for the sources that were in fact stopped.
-void pqReadAbort::offerApply(const Sources& sources)
+/// Enables Apply for the sources whose last read the user has stopped.
+void pqReadAbort::enableApply(const Sources& sources)
 {
   // This runs after the update.
   QMetaObject::invokeMethod(
       this,
       [this, sources] {
         for (const QPointer<pqPipelineSource>& source : sources) {
-          if (source && WasStopped(source->getProxy())) {
+          if (source && WasAborted(source->getProxy())) {
             StopAnimations(source->getProxy());
             this->Aborted.insert(source);
             source->setModifiedState(pqProxy::MODIFIED);
@@ -520,8 +522,8 @@ void pqReadAbort::offerApply(const Sources& sources)
       Qt::QueuedConnection);
 }
 
-/// Makes an aborted source read again. Qt calls this slot when the user has pressed Apply, and when Apply
-/// becomes enabled.
+/// Makes an aborted source read again after the user has pressed Apply. Qt also calls this slot when Apply becomes
+/// enabled.
 void pqReadAbort::onModifiedStateChanged(pqServerManagerModelItem* item)
 {
   auto* source = qobject_cast<pqPipelineSource*>(item);

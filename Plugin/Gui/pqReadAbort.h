@@ -1,20 +1,20 @@
 /**
  * @class pqReadAbort
- * @brief lets Esc and the abort button of the status bar stop a read
+ * @brief Makes Esc and the abort button of the status bar stop a read
  *
- * ParaView 5.11 has the button, but it does nothing. This class enables it while a reader reads. With a
- * builtin server, Esc or a click sets the reader's AbortExecute, which the reader checks every 10 ms. With a
- * pvserver, the client waits for an answer, but receives progress 20 times a second. The client then sends an
- * abort message, which the server's vtkPVPatchReader looks for.
+ * ParaView 5.11 has the button, but the button does nothing. This class enables the button while a reader reads.
+ * With a builtin server, Esc or a click sets the reader's AbortExecute, which the reader checks every 10 ms. With
+ * a pvserver, the client waits for an answer, but receives progress 20 times a second. At the next progress, the
+ * client sends an abort message (AbortMessage.h) to the server's vtkPVPatchReader.
  *
- * After an abort, Apply is enabled, so that the user can read again.
+ * After an abort, this class enables Apply, so that the user can read again.
  */
 #ifndef pqReadAbort_h
 #define pqReadAbort_h
 
 #include <QList>
 #include <QObject>
-#include <QPointer>  // for things that others delete
+#include <QPointer>  // for objects that ParaView deletes
 #include <QSet>      // of readers
 
 #include <memory>
@@ -37,7 +37,7 @@ public:
 
   ///@{
   /**
-   * ParaView calls these methods when it loads the plugin, and at its end.
+   * Called by ParaView after the plugin is loaded, and when the program ends.
    */
   void startup();
   void shutdown();
@@ -59,16 +59,16 @@ private Q_SLOTS:
 private:
   Q_DISABLE_COPY(pqReadAbort)
 
-  void watchKeys();
+  void beginWatch();
   bool endWatch();
   void enableButton(bool enable);
-  void offerApply(const QList<QPointer<pqPipelineSource>>& sources);
+  void enableApply(const QList<QPointer<pqPipelineSource>>& sources);
 
   std::unique_ptr<AbortKeys> Keys;
   QPointer<pqProgressWidget> StatusBar;
-  QSet<pqPipelineSource*> Aborted;  ///< Apply reads them again; pointers are only compared
-  bool Aborting = false;
-  bool ButtonIsEnabled = false;
+  QSet<pqPipelineSource*> Aborted;  ///< sources that Apply reads again; the pointers are never dereferenced
+  bool Aborting = false;            ///< true: the user has stopped the current read
+  bool ButtonEnabled = false;
 };
 
 #endif

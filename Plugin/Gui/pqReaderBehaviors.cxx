@@ -38,19 +38,19 @@ namespace {
 
 constexpr const char* ProxyName = "PatchReader";
 
-/// Milliseconds between two looks for new time steps.
-constexpr int LookMilliseconds = 3000;
-/// Milliseconds from a change of what the views show to the update of dates and lists.
-constexpr int ShownMilliseconds = 20;
+/// Interval in milliseconds between polls for new time steps.
+constexpr int PollMilliseconds = 3000;
+/// Milliseconds from a change of the displayed data to the update of dates and lists of arrays.
+constexpr int RefreshMilliseconds = 20;
 
-bool IsOurs(pqPipelineSource* source)
+bool IsPatchReader(pqPipelineSource* source)
 {
   return source && QString(source->getProxy()->GetXMLName()) == ProxyName;
 }
 
-/// Renames the entry of PatchIO's reader in pqSelectReaderDialog, which keeps the proxy's name with each
-/// label.
-void NameReaderIn(QObject* dialog)
+/// Renames the entry of PatchIO's reader in `dialog`, a pqSelectReaderDialog. Each entry has the name of its proxy
+/// in the role Qt::UserRole + 1.
+void RenameReaderEntry(QObject* dialog)
 {
   for (QListWidget* list : dialog->findChildren<QListWidget*>()) {
     for (int i = 0; i < list->count(); ++i) {
@@ -61,11 +61,12 @@ void NameReaderIn(QObject* dialog)
   }
 }
 
-/// Adds to the panel's list the arrays that a reload or a change of the step has brought.
-void OfferNewArrays(vtkSMProxy* reader, const char* list, const char* available)
+/// Adds the arrays of the property `available` that the property `list`, the panel's list, lacks. A reload or a
+/// change of the step may have brought new arrays.
+void AddNewArrays(vtkSMProxy* reader, const char* list, const char* available)
 {
   vtkSMPropertyHelper listed(reader, list), found(reader, available);
-  std::vector<std::pair<std::string, std::string>> news;  // name and setting
+  std::vector<std::pair<std::string, std::string>> added;  // name and setting
   for (unsigned int i = 0; i + 1 < found.GetNumberOfElements(); i += 2) {
     const char* const name = found.GetAsString(i);
     bool isListed = false;
@@ -73,38 +74,39 @@ void OfferNewArrays(vtkSMProxy* reader, const char* list, const char* available)
       isListed = std::strcmp(name, listed.GetAsString(k)) == 0;
     }
     if (!isListed) {
-      news.emplace_back(name, found.GetAsString(i + 1));
+      added.emplace_back(name, found.GetAsString(i + 1));
     }
   }
-  for (const auto& [name, setting] : news) {
+  for (const auto& [name, setting] : added) {
     const unsigned int end = listed.GetNumberOfElements();
     listed.Set(end, name.c_str());
     listed.Set(end + 1, setting.c_str());
   }
-  if (!news.empty()) {
+  if (!added.empty()) {
     reader->UpdateVTKObjects();
   }
 }
 
-bool HasDate(pqPipelineSource* source)
+/// Returns whether the reader `source` has a date, and the user wants to see the date.
+bool ShouldShowDate(pqPipelineSource* source)
 {
   vtkSMSourceProxy* reader = source->getSourceProxy();
   return vtkSMPropertyHelper(reader, "ShowDate").GetAsInt() != 0 &&
          reader->GetDataInformation(0)->GetArrayInformation("date", vtkDataObject::FIELD);
 }
 
-/// Returns whether the view shows the source, or a filter of it.
-bool Shows(pqView* view, pqPipelineSource* source)
+/// Returns whether `view` shows `source`, or a filter that is applied to `source`.
+bool IsShownIn(pqPipelineSource* source, pqView* view)
 {
-  const QList<pqDataRepresentation*> all = source->getRepresentations(view);
-  const QList<pqPipelineSource*> made = source->getAllConsumers();
-  return std::any_of(all.begin(), all.end(), [](pqDataRepresentation* one) { return one->isVisible(); }) ||
-         std::any_of(made.begin(), made.end(), [&](pqPipelineSource* one) { return Shows(view, one); });
+  const QList<pqDataRepresentation*> representations = source->getRepresentations(view);
+  const QList<pqPipelineSource*> consumers = source->getAllConsumers();
+  return std::any_of(representations.begin(), representations.end(), [](pqDataRepresentation* item) { return item->isVisible(); }) ||
+         std::any_of(consumers.begin(), consumers.end(), [&](pqPipelineSource* consumer) { return IsShownIn(consumer, view); });
 }
 
-/// Calls LookForNewSteps() on all ranks of the reader's server. The call bypasses the proxy, because the
-/// proxy would count the call as a change.
-bool FindsNewSteps(vtkSMSourceProxy* reader)
+/// Calls LookForNewSteps() on all ranks of the reader's server. Returns whether the reader has found new time
+/// steps. The call bypasses the proxy, because the proxy would count the call as a change.
+bool CheckForNewSteps(vtkSMSourceProxy* reader)
 {
   vtkClientServerStream stream;
   stream << vtkClientServerStream::Invoke << VTKOBJECT(reader) << "LookForNewSteps"
@@ -114,6 +116,7 @@ bool FindsNewSteps(vtkSMSourceProxy* reader)
   return reader->GetSession()->GetLastResult(reader->GetLocation()).GetArgument(0, 0, &found) && found;
 }
 
+/// Returns the last time of the reader; minus infinity if the reader has no times.
 double LastTimeOf(vtkSMSourceProxy* reader)
 {
   const vtkSMPropertyHelper times(reader, "TimestepValues");
@@ -121,7 +124,8 @@ double LastTimeOf(vtkSMSourceProxy* reader)
   return count > 0 ? times.GetAsDouble(count - 1) : -std::numeric_limits<double>::infinity();
 }
 
-pqAnimationScene* SceneOf(pqPipelineSource* source)
+/// Returns the animation of the source's server. Null: the program is not ParaView's GUI.
+pqAnimationScene* AnimationSceneOf(pqPipelineSource* source)
 {
   auto* core = pqPVApplicationCore::instance();
   return core && core->animationManager() ? core->animationManager()->getScene(source->getServer()) : nullptr;
@@ -131,16 +135,16 @@ pqAnimationScene* SceneOf(pqPipelineSource* source)
 
 void DateInView::Refresh(pqPipelineSource* source)
 {
-  const bool wanted = HasDate(source);
+  const bool showDate = ShouldShowDate(source);
   for (pqView* view : source->getViews()) {
-    if (wanted && Shows(view, source) && qobject_cast<pqRenderView*>(view) &&
+    if (showDate && IsShownIn(source, view) && qobject_cast<pqRenderView*>(view) &&
         !this->Labels.count({source, view})) {
-      this->Labels[{source, view}] = this->Make(source, view);
+      this->Labels[{source, view}] = this->MakeLabel(source, view);
     }
   }
-  for (auto& [where, label] : this->Labels) {
-    if (where.first == source && label.View && label.Text) {
-      const int visible = wanted && Shows(label.View, source);
+  for (auto& [key, label] : this->Labels) {
+    if (key.first == source && label.View && label.Text) {
+      const int visible = showDate && IsShownIn(source, label.View);
       if (vtkSMPropertyHelper(label.Text, "Visibility").GetAsInt() != visible) {
         vtkSMPropertyHelper(label.Text, "Visibility").Set(visible);
         label.Text->UpdateVTKObjects();
@@ -150,8 +154,9 @@ void DateInView::Refresh(pqPipelineSource* source)
   }
 }
 
-/// Makes a text by ParaView's Annotate Global Data, which follows the time of the view.
-DateInView::Label DateInView::Make(pqPipelineSource* source, pqView* view) const
+/// Makes a hidden text with the date of `source`, by ParaView's Annotate Global Data, which follows the time of
+/// the view. Returns an empty Label if ParaView lacks a proxy for the text.
+DateInView::Label DateInView::MakeLabel(pqPipelineSource* source, pqView* view) const
 {
   vtkSMSessionProxyManager* manager = source->getProxy()->GetSessionProxyManager();
   auto filter = vtkSmartPointer<vtkSMProxy>::Take(manager->NewProxy("filters", "AnnotateGlobalData"));
@@ -174,7 +179,7 @@ DateInView::Label DateInView::Make(pqPipelineSource* source, pqView* view) const
   controller->PostInitializeProxy(text);
   text->UpdateVTKObjects();
   for (const auto& proxy : {filter, text}) {
-    proxy->PrototypeOn();  // keeps it out of the undo stack
+    proxy->PrototypeOn();  // keeps the proxy out of the undo stack
   }
   // ParaView's widgets are shown in the same way.
   vtkSMPropertyHelper(view->getProxy(), "HiddenRepresentations").Add(text);
@@ -197,22 +202,22 @@ void DateInView::Remove(pqPipelineSource* source)
   }
 }
 
-void SeriesFollower::Look(pqPipelineSource* source)
+void SeriesFollower::Poll(pqPipelineSource* source)
 {
   vtkSMSourceProxy* reader = source->getSourceProxy();
   if (vtkSMPropertyHelper(reader, "Follow").GetAsInt() == 0) {
     this->Remove(source);
     return;
   }
-  // Another action, such as Apply, may have found new steps since the last look.
+  // Another action, such as Apply, may have found new steps since the last poll.
   const double before = this->LastTimes.value(source, LastTimeOf(reader));
   SCOPED_UNDO_EXCLUDE();
-  if (FindsNewSteps(reader)) {
+  if (CheckForNewSteps(reader)) {
     reader->UpdatePipelineInformation();
   }
   const double last = LastTimeOf(reader);
   this->LastTimes[source] = last;
-  pqAnimationScene* scene = SceneOf(source);
+  pqAnimationScene* scene = AnimationSceneOf(source);
   if (scene && scene->getAnimationTime() >= before && scene->getAnimationTime() < last) {
     scene->setAnimationTime(last);
   }
@@ -241,41 +246,41 @@ void pqReaderBehaviors::startup()
     QObject::connect(
         animation, Signal::of(&pqAnimationManager::endPlay), this, [this] { this->IsPlaying = false; });
   }
-  this->ShownTimer.setSingleShot(true);
-  this->ShownTimer.setInterval(ShownMilliseconds);
-  this->connect(&this->ShownTimer, SIGNAL(timeout()), SLOT(onShownTimer()));
-  this->connect(&this->Timer, SIGNAL(timeout()), SLOT(onTimer()));
-  this->Timer.start(LookMilliseconds);
+  this->RefreshTimer.setSingleShot(true);
+  this->RefreshTimer.setInterval(RefreshMilliseconds);
+  this->connect(&this->RefreshTimer, SIGNAL(timeout()), SLOT(onRefreshTimer()));
+  this->connect(&this->PollTimer, SIGNAL(timeout()), SLOT(onPollTimer()));
+  this->PollTimer.start(PollMilliseconds);
 }
 
 void pqReaderBehaviors::shutdown()
 {
-  this->Timer.stop();
-  this->ShownTimer.stop();
+  this->PollTimer.stop();
+  this->RefreshTimer.stop();
   qApp->removeEventFilter(this);
 }
 
 bool pqReaderBehaviors::eventFilter(QObject* watched, QEvent* event)
 {
   if (event->type() == QEvent::Show && watched->inherits("pqSelectReaderDialog")) {
-    NameReaderIn(watched);
+    RenameReaderEntry(watched);
   }
   return this->Superclass::eventFilter(watched, event);
 }
 
 void pqReaderBehaviors::onSourceAdded(pqPipelineSource* source)
 {
-  this->ShownTimer.connect(
+  this->RefreshTimer.connect(
       source, SIGNAL(visibilityChanged(pqPipelineSource*, pqDataRepresentation*)), SLOT(start()));
-  if (!IsOurs(source)) {
+  if (!IsPatchReader(source)) {
     return;
   }
-  this->ShownTimer.connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(start()));
+  this->RefreshTimer.connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(start()));
   if (vtkSMPropertyHelper(source->getProxy(), "FileName").GetNumberOfElements() != 1) {
     return;
   }
-  // ParaView keeps the user's answer in this property. False means: do not look for files with names like
-  // that of the opened file.
+  // ParaView keeps the user's answer in this property. With false, Reload Files does not search for files with
+  // names similar to the name of the opened file.
   source->setProperty("pqReloadFilesReaction::CachedState", false);
   const QFileInfo file(vtkSMPropertyHelper(source->getProxy(), "FileName").GetAsString());
   const QString name = source->getSMName();
@@ -284,22 +289,22 @@ void pqReaderBehaviors::onSourceAdded(pqPipelineSource* source)
   }
 }
 
-/// Updates the lists of arrays, and the dates. The timer may also fire within a render, which handles events
-/// while it reads. A date that is made visible within a render is drawn without its data, and ParaView 6.1
-/// crashes then.
-void pqReaderBehaviors::onShownTimer()
+/// Updates the lists of arrays, and the dates, unless a read or a render is in progress: the timer may fire within
+/// a render, because a render handles events while a reader reads. ParaView would draw a date that becomes visible
+/// within a render without its data, and ParaView 6.1 would crash.
+void pqReaderBehaviors::onRefreshTimer()
 {
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   for (pqServer* server : model->findItems<pqServer*>()) {
     if (server->isProgressPending()) {
-      this->ShownTimer.start();
+      this->RefreshTimer.start();
       return;
     }
   }
   for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
-    if (IsOurs(source)) {
-      OfferNewArrays(source->getProxy(), "CellArrayStatus", "CellArrayInfo");
-      OfferNewArrays(source->getProxy(), "PointArrayStatus", "PointArrayInfo");
+    if (IsPatchReader(source)) {
+      AddNewArrays(source->getProxy(), "CellArrayStatus", "CellArrayInfo");
+      AddNewArrays(source->getProxy(), "PointArrayStatus", "PointArrayInfo");
       this->Dates.Refresh(source);
     }
   }
@@ -311,17 +316,17 @@ void pqReaderBehaviors::onSourceRemoved(pqPipelineSource* source)
   this->Follower.Remove(source);
 }
 
-/// Looks for new steps. The timer may also fire within a read, or while the user answers a question or turns
-/// the picture.
-void pqReaderBehaviors::onTimer()
+/// Polls all readers for new steps, unless an animation plays, a read is in progress, or the user answers a
+/// question or turns the view.
+void pqReaderBehaviors::onPollTimer()
 {
   if (this->IsPlaying || QApplication::activeModalWidget() || QApplication::mouseButtons() != Qt::NoButton) {
     return;
   }
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
-    if (IsOurs(source) && !source->getServer()->isProgressPending()) {
-      this->Follower.Look(source);
+    if (IsPatchReader(source) && !source->getServer()->isProgressPending()) {
+      this->Follower.Poll(source);
     }
   }
 }

@@ -1,17 +1,17 @@
 /**
  * @class pqReaderBehaviors
- * @brief details of PatchIO's readers in the GUI that ParaView's XML cannot express
+ * @brief Behaviors of PatchIO's readers in the GUI that ParaView's XML cannot express
  *
- * - In the pipeline browser, dumps and plotfiles, whose files all have the same name (plt00006/Header), are
- * named by their folder.
- * - File > Reload Files (F5) looks for new dumps at once. ParaView would ask first, and its default answer
- * would look for files with names like that of the opened one. It still asks if several files were opened.
- * - Arrays that the data have since a reload, or since another step, are added to the panel's list.
- * - The view shows the date of data that have dates (GrADS).
- * - Every 3 seconds, unless something is read or played, it looks for new time steps of readers that follow
- * their series (SeriesFollower).
- * - If ParaView asks which reader to use, the entry of PatchIO's reader names the formats that it reads. The
- * label of the reader does not, because the label is also the reader's name in Python.
+ * - The pipeline browser names dumps and plotfiles by their folder, because their files all have the same name
+ * (plt00006/Header).
+ * - File > Reload Files (F5) checks for new dumps at once, if a single file was opened. ParaView would ask the user
+ * first, and the default answer would search for files with names similar to the name of the opened file.
+ * - The panel's list gets the arrays that appear after a reload or a change of the step.
+ * - The view shows the date of data that have dates (GrADS), see DateInView.
+ * - Readers that follow their series find new time steps automatically, see SeriesFollower. A poll happens every
+ * 3 seconds, unless a reader reads or an animation plays.
+ * - If ParaView asks which reader to use, the entry of PatchIO's reader names the supported formats. The label of
+ * the reader cannot name the formats, because the label is also the reader's name in Python.
  */
 #ifndef pqReaderBehaviors_h
 #define pqReaderBehaviors_h
@@ -30,44 +30,45 @@ class pqPipelineSource;
 class pqView;
 class vtkSMProxy;
 
-/// The dates of readers' time steps in the views that show the readers.
+/// Shows the dates of readers' time steps as texts in a corner of the views, for data that have dates (GrADS).
 ///
-/// A text in a corner for data that have dates (GrADS). It is not part of the pipeline, so that the reader
-/// can be deleted and state files do not contain it. The reader's property ShowDate turns it off.
+/// The texts are not part of the pipeline, so that a reader can be deleted and state files do not contain the
+/// texts. The reader's property ShowDate turns the text off.
 class DateInView
 {
 public:
-  /// Updates the texts of a reader. To be called after the reader, or a filter of the reader, is shown or
-  /// hidden.
+  /// Adds, shows and hides the texts of a reader. Call this method after the reader, or a filter that is applied to
+  /// the reader, was shown or hidden.
   void Refresh(pqPipelineSource* source);
-  /// Removes the texts of a reader. To be called before the reader is deleted.
+  /// Removes the texts of a reader. Call this method before the reader is deleted.
   void Remove(pqPipelineSource* source);
 
 private:
+  /// A text, and the view with the text.
   struct Label
   {
     QPointer<pqView> View;
-    vtkSmartPointer<vtkSMProxy> Text;  ///< a representation
+    vtkSmartPointer<vtkSMProxy> Text;  ///< the representation of the text
   };
 
-  Label Make(pqPipelineSource* source, pqView* view) const;
+  Label MakeLabel(pqPipelineSource* source, pqView* view) const;
 
   std::map<std::pair<pqPipelineSource*, pqView*>, Label> Labels;
 };
 
-/// Looks for new steps of readers whose property Follow is on: their server looks for the steps, and
-/// ParaView's time controls get them. If the animation is at or after the last step of a reader, it moves on
-/// to the new last step. The animation never moves back, and stays at an earlier step.
+/// Adds new steps of readers whose property Follow is on to ParaView's time controls. If the animation is at or
+/// after the last step of a reader, the animation moves on to the new last step; otherwise the animation stays at
+/// its step.
 class SeriesFollower
 {
 public:
-  /// Looks for new steps of a reader. To be called from time to time, while nothing is read or played.
-  void Look(pqPipelineSource* source);
-  /// Forgets a reader. To be called before the reader is deleted.
+  /// Checks for new steps of a reader. Call this method regularly, while no reader reads and no animation plays.
+  void Poll(pqPipelineSource* source);
+  /// Forgets a reader. Call this method before the reader is deleted.
   void Remove(pqPipelineSource* source) { this->LastTimes.remove(source); }
 
 private:
-  QHash<pqPipelineSource*, double> LastTimes;  ///< last time of each reader that follows, at the last look
+  QHash<pqPipelineSource*, double> LastTimes;  ///< last time of each reader that follows, at the previous poll
 };
 
 class pqReaderBehaviors : public QObject
@@ -81,7 +82,7 @@ public:
 
   ///@{
   /**
-   * Called by ParaView when the plugin is loaded, and at the end.
+   * Called by ParaView after the plugin is loaded, and when the program ends.
    */
   void startup();
   void shutdown();
@@ -91,18 +92,18 @@ public:
 
 private Q_SLOTS:
   void onSourceAdded(pqPipelineSource* source);
-  void onShownTimer();
+  void onRefreshTimer();
   void onSourceRemoved(pqPipelineSource* source);
-  void onTimer();
+  void onPollTimer();
 
 private:
   Q_DISABLE_COPY(pqReaderBehaviors)
 
   DateInView Dates;
   SeriesFollower Follower;
-  QTimer Timer;
-  QTimer ShownTimer;  ///< runs after a reader or a filter of it was shown, hidden or updated
-  bool IsPlaying = false;
+  QTimer PollTimer;
+  QTimer RefreshTimer;     ///< started after a reader was updated, and after a source was shown or hidden
+  bool IsPlaying = false;  ///< true: an animation plays
 };
 
 #endif

@@ -22,19 +22,19 @@ pqRegionBoxWidget::pqRegionBoxWidget(vtkSMProxy* smproxy, vtkSMPropertyGroup* gr
   for (const char* off : {"UseReferenceBounds", "RotationEnabled"}) {
     vtkSMPropertyHelper(this->widgetProxy(), off).Set(0);
   }
-  this->addNumbers();
+  this->addBoundsEdits();
   pqCoreUtilities::connect(
-      this->Bounds, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(onNumbersChanged()));
+      this->Bounds, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(onBoundsChanged()));
   for (const auto event : {vtkCommand::InteractionEvent, vtkCommand::EndInteractionEvent}) {
     pqCoreUtilities::connect(this->widgetProxy(), event, this, SLOT(onBoxMoved()));
   }
-  this->onNumbersChanged();
+  this->onBoundsChanged();
   this->setWidgetVisible(true);
 }
 
 pqRegionBoxWidget::~pqRegionBoxWidget() = default;
 
-void pqRegionBoxWidget::addNumbers()
+void pqRegionBoxWidget::addBoundsEdits()
 {
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(0, 0, 0, 0);
@@ -66,7 +66,7 @@ void pqRegionBoxWidget::placeWidget()
   this->widgetProxy()->UpdateVTKObjects();
 }
 
-void pqRegionBoxWidget::onNumbersChanged()
+void pqRegionBoxWidget::onBoundsChanged()
 {
   const vtkSMUncheckedPropertyHelper bounds(this->Bounds);
   for (unsigned int axis = 0; axis < 3; ++axis) {

@@ -1,9 +1,9 @@
 /**
  * @class pqRegionBoxWidget
- * @brief six bounds of a reader, as numbers and as a box in the view
+ * @brief Six bounds of a reader, as numbers in the panel and as a box in the view
  *
- * ParaView's own box widget needs a position, a length and angles. In the property group, the property with
- * the six numbers has the function "Bounds".
+ * ParaView's own box widget edits a position, a length and angles instead of bounds. In the property group, the
+ * property with the six bounds has the function "Bounds".
  */
 #ifndef pqRegionBoxWidget_h
 #define pqRegionBoxWidget_h
@@ -23,14 +23,14 @@ protected Q_SLOTS:
   void placeWidget() override;
 
 private Q_SLOTS:
-  void onNumbersChanged();
+  void onBoundsChanged();
   void onBoxMoved();
   void resetToDomain();
 
 private:
   Q_DISABLE_COPY(pqRegionBoxWidget)
 
-  void addNumbers();
+  void addBoundsEdits();
   void setBounds(const double bounds[6]);
 
   vtkSMProperty* const Bounds;

@@ -25,14 +25,15 @@
 
 namespace {
 
-/// Returns the data that a representation shows; null if there are none yet.
-const vtkPVDataInformation* InputOf(vtkSMProxy* representation)
+/// Returns information about the data that a representation shows. Null: the representation has no data yet.
+const vtkPVDataInformation* InputInformation(vtkSMProxy* representation)
 {
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   auto* item = model->findItem<pqDataRepresentation*>(representation);
   return item ? item->getInputDataInformation() : nullptr;
 }
 
+/// Returns whether the field array "level" has different values. `data` may be null.
 bool HasSeveralLevels(const vtkPVDataInformation* data)
 {
   const vtkPVArrayInformation* levels =
@@ -40,8 +41,8 @@ bool HasSeveralLevels(const vtkPVDataInformation* data)
   return levels && levels->GetComponentRange(0)[0] < levels->GetComponentRange(0)[1];
 }
 
-/// Returns whether ParaView resamples the data for a volume: overlapping AMR, but not on several ranks, nor
-/// if the representation was made for other data.
+/// Returns whether ParaView resamples the data to draw a volume. ParaView resamples overlapping AMR on one rank,
+/// with the representation for AMR. `data` may be null.
 bool CanResample(vtkSMProxy* representation, const vtkPVDataInformation* data)
 {
   pqServer* const server =
@@ -50,11 +51,11 @@ bool CanResample(vtkSMProxy* representation, const vtkPVDataInformation* data)
          server->getNumberOfPartitions() == 1 && QString(representation->GetXMLName()) == "AMRRepresentation";
 }
 
-/// Colours by the first array of values, unless the colour is an array of the data. ParaView's own arrays
-/// "vtkBlockColors" and "vtkCompositeIndex" exist only for surfaces.
+/// Colours a representation by the first cell or point array, unless an array of the data already gives the
+/// colours. ParaView's own arrays "vtkBlockColors" and "vtkCompositeIndex" exist only for surfaces.
 void ColorByValues(vtkSMPVRepresentationProxy* representation)
 {
-  const vtkPVDataInformation* const data = InputOf(representation);
+  const vtkPVDataInformation* const data = InputInformation(representation);
   vtkSMProperty* const color = representation->GetProperty("ColorArrayName");
   if (!data || !data->IsCompositeDataSet() || !color) {
     return;
@@ -65,12 +66,12 @@ void ColorByValues(vtkSMPVRepresentationProxy* representation)
       data->GetArrayInformation(now.GetInputArrayNameToProcess(), association)) {
     return;
   }
-  for (const int kind : {vtkDataObject::CELL, vtkDataObject::POINT}) {
-    const vtkPVDataSetAttributesInformation* const arrays = data->GetAttributeInformation(kind);
+  for (const int attributeType : {vtkDataObject::CELL, vtkDataObject::POINT}) {
+    const vtkPVDataSetAttributesInformation* const arrays = data->GetAttributeInformation(attributeType);
     for (int i = 0; i < arrays->GetNumberOfArrays(); ++i) {
       const std::string name = arrays->GetArrayInformation(i)->GetName();
       if (name != vtkDataSetAttributes::GhostArrayName()) {
-        representation->SetScalarColoring(name.c_str(), kind);
+        representation->SetScalarColoring(name.c_str(), attributeType);
         representation->RescaleTransferFunctionToDataRange(true);
         return;
       }
@@ -108,14 +109,15 @@ void pqVolumeGuard::onTypeModified(vtkObject* object)
   auto* type = vtkSMProperty::SafeDownCast(object);
   const QString chosen = vtkSMPropertyHelper(type).GetAsString();
   if (chosen != "Volume") {
-    this->Before[type] = chosen;
+    this->PreviousTypes[type] = chosen;
   } else if (auto* shown = vtkSMPVRepresentationProxy::SafeDownCast(type->GetParent());
              !this->refuseVolume(type) && shown) {
     ColorByValues(shown);
   }
 }
 
-/// Refuses Volume if the data have more levels now than when the user selected it.
+/// Refuses Volume if the new data have several levels, even if the data had one level when the user selected
+/// Volume.
 void pqVolumeGuard::onDataUpdated()
 {
   auto* representation = qobject_cast<pqDataRepresentation*>(this->sender());
@@ -127,12 +129,12 @@ void pqVolumeGuard::onDataUpdated()
 
 bool pqVolumeGuard::refuseVolume(vtkSMProperty* type)
 {
-  const vtkPVDataInformation* const data = InputOf(type->GetParent());
+  const vtkPVDataInformation* const data = InputInformation(type->GetParent());
   if (QString(vtkSMPropertyHelper(type).GetAsString()) != "Volume" || !HasSeveralLevels(data) ||
       CanResample(type->GetParent(), data)) {
     return false;
   }
-  vtkSMPropertyHelper(type).Set(qPrintable(this->Before.value(type, "Outline")));
+  vtkSMPropertyHelper(type).Set(qPrintable(this->PreviousTypes.value(type, "Outline")));
   vtkOutputWindowDisplayErrorText(
       "PatchIO has turned off Volume, because ParaView crashes when it renders several levels, whose volumes "
       "overlap. Apply the filter Volume Of Patches (Filters > PatchIO) and render its image, or select a "

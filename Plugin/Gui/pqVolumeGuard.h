@@ -1,15 +1,15 @@
 /**
  * @class pqVolumeGuard
- * @brief refuses the representation Volume for data that ParaView cannot draw as a volume
+ * @brief Refuses the representation Volume for data that ParaView cannot draw as a volume
  *
- * VTK draws the blocks of a volume from back to front. Blocks of several levels lie inside each other and
- * have no such order: VTK then loses some of its blocks' mappers and deletes others twice. So if data of more
- * than one level (by the field array "level") would be drawn as Volume, this class restores the previous
- * representation, and a message says what to do. ParaView itself resamples vtkOverlappingAMR if one rank has
+ * VTK draws the blocks of a volume from back to front. Blocks of several levels lie inside each other, so they
+ * have no order from back to front: VTK then loses the mappers of some blocks and deletes others twice. If the user
+ * selects Volume for data with several levels (see the field array "level"), this class restores the previous
+ * representation and shows a message with alternatives. ParaView itself resamples vtkOverlappingAMR if one rank has
  * all of the data.
  *
- * ParaView colours blocks by their numbers by default. For a volume, VTK would print errors for each block,
- * so this class colours volumes by the first array.
+ * ParaView colours blocks by their numbers by default. For a volume, VTK would print errors for each block, so this
+ * class colours volumes by the first array.
  */
 #ifndef pqVolumeGuard_h
 #define pqVolumeGuard_h
@@ -32,7 +32,7 @@ public:
 
   ///@{
   /**
-   * ParaView calls these methods when it loads the plugin, and at its end.
+   * Called by ParaView after the plugin is loaded, and when the program ends.
    */
   void startup();
   void shutdown() {}
@@ -46,9 +46,13 @@ private Q_SLOTS:
 private:
   Q_DISABLE_COPY(pqVolumeGuard)
 
+  /// Replaces Volume in `type`, the property Representation, by the previous representation if ParaView cannot draw
+  /// the data as a volume. Returns whether the method has replaced Volume.
   bool refuseVolume(vtkSMProperty* type);
 
-  QHash<const vtkObject*, QString> Before;  ///< the last type other than Volume; pointers are only compared
+  /// The last representation other than Volume, for each property Representation. The pointers are never
+  /// dereferenced.
+  QHash<const vtkObject*, QString> PreviousTypes;
 };
 
 #endif

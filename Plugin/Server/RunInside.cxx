@@ -14,7 +14,9 @@
 namespace patchio {
 namespace {
 
-void PassProgress(vtkObject* caller, unsigned long, void* outer, void* progress)
+/// Reports the progress of the inner filter, `caller`, as progress of the filter `outer`, and passes an abort
+/// of `outer` to the inner filter. `progress` points to a double from 0 to 1.
+void ForwardProgress(vtkObject* caller, unsigned long, void* outer, void* progress)
 {
   auto* const inner = vtkAlgorithm::SafeDownCast(caller);
   auto* const filter = static_cast<vtkAlgorithm*>(outer);
@@ -31,31 +33,31 @@ bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input,
   if (!vtkPatchSettings::GetFastExtraction()) {
     return false;
   }
-  outer.SetAbortExecute(0);  // set by an earlier execution that the user stopped
+  outer.SetAbortExecute(0);  // an earlier execution that the user stopped may have set the flag
   vtkNew<vtkCallbackCommand> pass;
-  pass->SetCallback(PassProgress);
+  pass->SetCallback(ForwardProgress);
   pass->SetClientData(&outer);
-  const unsigned long observer = inner.AddObserver(vtkCommand::ProgressEvent, pass);
-  struct Removes
+  const unsigned long observerTag = inner.AddObserver(vtkCommand::ProgressEvent, pass);
+  struct ObserverGuard
   {
-    vtkPatchFilter& From;
-    unsigned long Observer;
-    ~Removes() { this->From.RemoveObserver(this->Observer); }
-  } removes{inner, observer};
+    vtkPatchFilter& Filter;
+    unsigned long ObserverTag;
+    ~ObserverGuard() { this->Filter.RemoveObserver(this->ObserverTag); }
+  } guard{inner, observerTag};
   return inner.Run(input, output);
 }
 
-int Execute(
-    vtkAlgorithm& filter, vtkInformationVector** inputs, vtkInformationVector* outputs, const Ways& ways)
+int Execute(vtkAlgorithm& filter, vtkInformationVector** inputs, vtkInformationVector* outputs,
+    const Implementations& implementations)
 {
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
   vtkDataObject* const output = vtkDataObject::GetData(outputs);
   const bool isTree = vtkCompositeDataSet::SafeDownCast(input);
-  return Guarded(&filter, output, [&] {
-    if ((isTree || vtkDataSet::SafeDownCast(input)) && ways.ByPatchIO(input, output)) {
+  return RunAndReportErrors(&filter, output, [&] {
+    if ((isTree || vtkDataSet::SafeDownCast(input)) && implementations.ByPatchIO(input, output)) {
       return 1;
     }
-    return isTree ? ways.ByBlocks(input, output) : ways.BySuperclass();
+    return isTree ? implementations.ByBlocks(input, output) : implementations.BySuperclass();
   });
 }
 

@@ -11,24 +11,29 @@ class vtkPatchFilter;
 
 namespace patchio {
 
-/// Collective: fills the output by `inner` if users want PatchIO's filters (vtkPatchSettings) and `inner`
-/// supports the input. Returns whether `inner` has filled the output, the same on all ranks. `outer` reports
-/// the progress, and an abort of `outer` stops `inner`. May throw std::exception.
+/// Fills `output` by `inner` if the settings select PatchIO's filters (vtkPatchSettings) and `inner` supports
+/// `input`. `outer` reports the progress of `inner`, and an abort of `outer` stops `inner`. Returns whether
+/// `inner` has filled `output`, the same on all ranks. Throws exceptions such as std::bad_alloc. Collective:
+/// every rank calls it.
 bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input, vtkDataObject* output);
 
-/// The three ways in which a filter of ParaView that PatchIO replaces can execute.
-struct Ways
+/// The three implementations of a filter of ParaView that PatchIO replaces. The integers are the results of
+/// vtkAlgorithm::ProcessRequest(): 0 after an error, otherwise 1.
+struct Implementations
 {
-  std::function<bool(vtkDataObject* input, vtkDataObject* output)> ByPatchIO;  ///< false: unsupported input
-  std::function<int(vtkDataObject* input, vtkDataObject* output)> ByBlocks;  ///< ParaView's filter, on trees
-  std::function<int()> BySuperclass;  ///< ParaView's filter, on other data
+  /// Runs PatchIO's filter. Returns false if the filter does not support the input.
+  std::function<bool(vtkDataObject* input, vtkDataObject* output)> ByPatchIO;
+  /// Runs ParaView's filter on composite data.
+  std::function<int(vtkDataObject* input, vtkDataObject* output)> ByBlocks;
+  /// Runs ParaView's filter on other data.
+  std::function<int()> BySuperclass;
 };
 
-/// Executes `filter` in the first way that fits its input. Collective if the input is composite data or a
-/// data set. An exception becomes an error of the filter, see Guarded(). Returns the result of this way; 1
-/// for ByPatchIO.
-int Execute(
-    vtkAlgorithm& filter, vtkInformationVector** inputs, vtkInformationVector* outputs, const Ways& ways);
+/// Executes the first of the implementations that supports the filter's input. Turns an exception into an
+/// error of `filter`, see RunAndReportErrors(). Returns the result of the implementation; 1 for ByPatchIO.
+/// Collective if the input is composite data or a data set: every rank calls it.
+int Execute(vtkAlgorithm& filter, vtkInformationVector** inputs, vtkInformationVector* outputs,
+    const Implementations& implementations);
 
 }  // namespace patchio
 

@@ -2,9 +2,9 @@
  * @class vtkPVPatchClip
  * @brief ParaView's Clip, fast for many blocks, and without hidden cells
  *
- * While the plugin is loaded, ParaView's Clip is this class (ReplacedFilters.xml). vtkPatchClip clips where
- * it supports the input. All other input, exact boxes and clips by values go to ParaView's own filter, as
- * does everything while UsePatchIO is off.
+ * While the plugin is loaded, ParaView's Clip is this class (ReplacedFilters.xml). vtkPatchClip clips the input that
+ * vtkPatchClip supports. ParaView's own filter makes all other clips: of other input, by exact boxes and by values,
+ * and all clips while UsePatchIO is off.
  */
 #ifndef vtkPVPatchClip_h
 #define vtkPVPatchClip_h
@@ -21,7 +21,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Clips by vtkPatchClip where it supports the input. Off: ParaView's filter clips all input. On by
+  /// On: vtkPatchClip clips the input that vtkPatchClip supports. Off: ParaView's filter clips all input. On by
   /// default.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
@@ -41,7 +41,9 @@ private:
   vtkPVPatchClip(const vtkPVPatchClip&) = delete;
   void operator=(const vtkPVPatchClip&) = delete;
 
+  /// Clips by vtkPatchClip. Returns false, the same on all ranks, if ParaView's filter must make this clip.
   bool ClipByPatchIO(vtkDataObject* input, vtkDataObject* output);
+  /// Clips by ParaView's filter, block by block. Returns 0 after an error, otherwise 1.
   int ClipByParaView(vtkDataObject* input, vtkDataObject* output);
 
   bool UsePatchIO = true;

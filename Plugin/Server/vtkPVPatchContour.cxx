@@ -16,7 +16,8 @@
 
 namespace {
 
-/// Returns composite input whose blocks this filter processes together; null for other input.
+/// Returns `input` if its blocks are processed together, as of all composite data except
+/// vtkNonOverlappingAMR; otherwise null.
 vtkCompositeDataSet* BlocksIn(vtkDataObject* input)
 {
   return vtkNonOverlappingAMR::SafeDownCast(input) ? nullptr : vtkCompositeDataSet::SafeDownCast(input);
@@ -32,7 +33,7 @@ void vtkPVPatchContour::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "UsePatchIO: " << this->UsePatchIO << "\n";
 }
 
-/// Accepts composite data, too, which VTK would otherwise hand over block by block.
+/// Accepts composite data, too. Otherwise VTK would pass one block after another.
 int vtkPVPatchContour::FillInputPortInformation(int port, vtkInformation* info)
 {
   const int filled = this->Superclass::FillInputPortInformation(port, info);
@@ -50,7 +51,7 @@ int vtkPVPatchContour::ProcessRequest(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_OBJECT())) {
-    return patchio::Guarded(this, vtkDataObject::GetData(outputs),
+    return patchio::RunAndReportErrors(this, vtkDataObject::GetData(outputs),
         [&] { return this->Superclass::ProcessRequest(request, inputs, outputs); });
   }
   vtkCompositeDataSet* const blocks = BlocksIn(vtkDataObject::GetData(inputs[0]));
@@ -63,35 +64,35 @@ int vtkPVPatchContour::ProcessRequest(
   return 1;
 }
 
-bool vtkPVPatchContour::IsOfPoints()
+bool vtkPVPatchContour::UsesPointArray()
 {
-  return patchio::ArrayOf(*this).Association != vtkDataObject::FIELD_ASSOCIATION_CELLS;
+  return patchio::GetArrayToProcess(*this).Association != vtkDataObject::FIELD_ASSOCIATION_CELLS;
 }
 
 int vtkPVPatchContour::RequestData(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
-  if (this->UsePatchFilter(input, vtkDataObject::GetData(outputs))) {
+  if (this->ContourByPatchIO(input, vtkDataObject::GetData(outputs))) {
     return 1;
   }
-  const patchio::ChosenArray array = patchio::ArrayOf(*this);
+  const patchio::ArrayToProcess array = patchio::GetArrayToProcess(*this);
   const int components = vtkPatchContour::ComponentsOf(input, array.Association, array.Name.c_str());
-  // Only scripts can ask for several components; ParaView's own filter would end the program.
+  // Only scripts can select an array with several components. ParaView's own filter would end the program.
   if (components > 1) {
     vtkErrorMacro("Contour requires an array with one component, but "
                   << array.Name << " has " << components
                   << ". Use Calculator to make a scalar array from it");
     return 1;
   }
-  return this->UseParaView(request, inputs, outputs);
+  return this->ContourByParaView(request, inputs, outputs);
 }
 
-bool vtkPVPatchContour::UsePatchFilter(vtkDataObject* input, vtkDataObject* output)
+bool vtkPVPatchContour::ContourByPatchIO(vtkDataObject* input, vtkDataObject* output)
 {
   // ParaView is fast on points of a single grid.
-  const bool isKnown = BlocksIn(input) || (vtkDataSet::SafeDownCast(input) && !this->IsOfPoints());
-  if (!this->UsePatchIO || !isKnown || !this->GetGenerateTriangles()) {
+  const bool isSupported = BlocksIn(input) || (vtkDataSet::SafeDownCast(input) && !this->UsesPointArray());
+  if (!this->UsePatchIO || !isSupported || !this->GetGenerateTriangles()) {
     return false;
   }
   this->Inner->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
@@ -106,21 +107,21 @@ bool vtkPVPatchContour::UsePatchFilter(vtkDataObject* input, vtkDataObject* outp
   return patchio::RunInside(*this->Inner, *this, input, output);
 }
 
-/// Runs ParaView's own filter, after turning arrays of cells into arrays of points.
-int vtkPVPatchContour::UseParaView(
+/// Makes contours by ParaView's own filter, after a conversion of cell arrays to point arrays.
+int vtkPVPatchContour::ContourByParaView(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
-  const bool ofCells = !this->IsOfPoints() && (vtkDataSet::SafeDownCast(input) || BlocksIn(input));
-  if (!ofCells && !BlocksIn(input)) {
+  const bool usesCells = !this->UsesPointArray() && (vtkDataSet::SafeDownCast(input) || BlocksIn(input));
+  if (!usesCells && !BlocksIn(input)) {
     return this->Superclass::RequestData(request, inputs, outputs);
   }
   vtkNew<vtkPVContourFilter> contour;
   contour->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
   vtkNew<vtkCellDataToPointData> toPoints;
-  if (ofCells) {
+  if (usesCells) {
     contour->SetInputArrayToProcess(
-        0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, patchio::ArrayOf(*this).Name.c_str());
+        0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, patchio::GetArrayToProcess(*this).Name.c_str());
     toPoints->SetInputDataObject(input);
     toPoints->Update();
   }
@@ -140,5 +141,5 @@ int vtkPVPatchContour::UseParaView(
   contour->SetFastMode(this->GetFastMode());
 #endif
   return patchio::RunOnCopy(
-      contour, ofCells ? toPoints->GetOutputDataObject(0) : input, vtkDataObject::GetData(outputs));
+      contour, usesCells ? toPoints->GetOutputDataObject(0) : input, vtkDataObject::GetData(outputs));
 }

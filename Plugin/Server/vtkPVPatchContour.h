@@ -1,12 +1,12 @@
 /**
  * @class vtkPVPatchContour
- * @brief Contour of all blocks at once, without cracks between blocks, levels and ranks
+ * @brief ParaView's Contour of all blocks at once, without cracks between blocks, levels and ranks
  *
- * While the plugin is loaded, ParaView's Contour is this class (ReplacedFilters.xml). vtkPatchContour makes
- * the contour where it supports the input. All other input, and everything while UsePatchIO is off, goes to
- * ParaView's own filter; arrays of cells then become arrays of points first.
+ * While the plugin is loaded, ParaView's Contour is this class (ReplacedFilters.xml). vtkPatchContour makes the
+ * contours of the input that vtkPatchContour supports. ParaView's own filter makes the contours of all other input,
+ * and all contours while UsePatchIO is off; arrays of cells first become arrays of points.
  *
- * Collective: every rank calls the filter. All ranks use the same one of the two filters.
+ * Collective: every rank calls the filter. All ranks use the same filter.
  */
 #ifndef vtkPVPatchContour_h
 #define vtkPVPatchContour_h
@@ -24,8 +24,8 @@ public:
 
   ///@{
   /**
-   * Makes contours by vtkPatchContour where it supports the input. Off: all input goes to ParaView's filter.
-   * On by default.
+   * On: vtkPatchContour makes the contours of the input that vtkPatchContour supports. Off: ParaView's filter makes
+   * all contours. On by default.
    */
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
@@ -46,9 +46,12 @@ private:
   vtkPVPatchContour(const vtkPVPatchContour&) = delete;
   void operator=(const vtkPVPatchContour&) = delete;
 
-  bool UsePatchFilter(vtkDataObject* input, vtkDataObject* output);
-  int UseParaView(vtkInformation*, vtkInformationVector**, vtkInformationVector*);
-  bool IsOfPoints();
+  /// Makes contours by vtkPatchContour. Returns false, the same on all ranks, if ParaView's filter must make these
+  /// contours.
+  bool ContourByPatchIO(vtkDataObject* input, vtkDataObject* output);
+  int ContourByParaView(vtkInformation*, vtkInformationVector**, vtkInformationVector*);
+  /// Returns whether the contours are of a point array.
+  bool UsesPointArray();
 
   bool UsePatchIO = true;
   vtkNew<vtkPatchContour> Inner;

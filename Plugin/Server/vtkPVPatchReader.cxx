@@ -19,12 +19,12 @@
 
 namespace {
 
-/// Seconds between two messages of progress.
+/// Interval in seconds between two progress messages.
 constexpr double ProgressInterval = 0.05;
 
-/// Returns whether an abort message waits in the client's socket. At most a few requests of some hundred
-/// bytes precede the message, because the client then waits for answers.
-bool AbortWaits(vtkSocketCommunicator& client)
+/// Returns whether an abort message waits in the client's socket. At most a few requests of some hundred bytes
+/// precede the message, because the client waits for replies after a few requests.
+bool HasAbortMessage(vtkSocketCommunicator& client)
 {
   vtkClientSocket* socket = client.GetSocket();
   if (!socket || !socket->GetConnected()) {
@@ -33,32 +33,33 @@ bool AbortWaits(vtkSocketCommunicator& client)
   std::array<char, 65536> waiting;
   const ssize_t size =
       ::recv(socket->GetSocketDescriptor(), waiting.data(), waiting.size(), MSG_PEEK | MSG_DONTWAIT);
-  // Without data, no message waits, or the connection is broken, which ParaView notices by itself.
+  // Without data, no message waits, or the connection is broken. ParaView detects broken connections by itself.
   return size > 0 &&
          std::string_view(waiting.data(), static_cast<std::size_t>(size)).find(patchio::AbortText) !=
              std::string_view::npos;
 }
 
-/// Makes the server ignore abort messages that it receives while it expects other messages.
+/// Makes the server ignore abort messages that arrive while the server expects other messages.
 class AbortIgnorer : public vtkCommand
 {
 public:
   vtkTypeMacro(AbortIgnorer, vtkCommand);
   static AbortIgnorer* New() { return new AbortIgnorer; }
 
-  /// message: the bytes that were received, which begin with the tag.
+  /// Hides an abort message from later observers. `message`: the received bytes, which begin with the tag.
   void Execute(vtkObject*, unsigned long, void* message) override
   {
     int tag = 0;
     std::memcpy(&tag, message, sizeof(tag));
     if (tag == patchio::AbortTag) {
-      // This hides the message from later observers: ParaView's own observer would report an error.
+      // ParaView's own observer would report an error.
       this->SetAbortFlag(1);
     }
   }
 };
 
-/// Makes the server ignore abort messages until the connection ends, even if the reader is deleted before.
+/// Makes the server ignore abort messages from `client` until the connection ends, even after the reader is
+/// deleted.
 void IgnoreAborts(vtkSocketCommunicator& client)
 {
   static const auto ignorer = vtkSmartPointer<AbortIgnorer>::New();
@@ -68,13 +69,14 @@ void IgnoreAborts(vtkSocketCommunicator& client)
   }
 }
 
-vtkPVSession* SessionNow()
+/// Returns ParaView's active session. Null: the program has no session.
+vtkPVSession* CurrentSession()
 {
   vtkProcessModule* process = vtkProcessModule::GetProcessModule();
   return process ? vtkPVSession::SafeDownCast(process->GetSession()) : nullptr;
 }
 
-/// Returns the connection to the client; null if there is none.
+/// Returns the connection to the client. Null: this process has no client. `session` may be null.
 vtkSocketCommunicator* ClientOf(vtkPVSession* session)
 {
   vtkMultiProcessController* controller = session ? session->GetController(vtkPVSession::CLIENT) : nullptr;
@@ -88,7 +90,7 @@ vtkStandardNewMacro(vtkPVPatchReader);
 vtkPVPatchReader::vtkPVPatchReader()
 {
   this->AddObserver(vtkCommand::ProgressEvent, this, &vtkPVPatchReader::OnProgress);
-  if (vtkSocketCommunicator* client = ClientOf(SessionNow())) {
+  if (vtkSocketCommunicator* client = ClientOf(CurrentSession())) {
     IgnoreAborts(*client);
   }
 }
@@ -98,7 +100,7 @@ vtkPVPatchReader::~vtkPVPatchReader() = default;
 int vtkPVPatchReader::RequestData(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
-  vtkPVSession* session = SessionNow();
+  vtkPVSession* session = CurrentSession();
   this->Client = ClientOf(session);
   if (!this->Client) {
     return this->Superclass::RequestData(request, inputs, outputs);
@@ -109,7 +111,7 @@ int vtkPVPatchReader::RequestData(
   progress->SetProgressInterval(ProgressInterval);
   const int done = this->Superclass::RequestData(request, inputs, outputs);
   progress->SetProgressInterval(usualInterval);
-  // An abort that came too late for this read must not stop the next.
+  // An abort that came too late for this read must not stop the next read.
   this->AbortExecute = 0;
   this->Client = nullptr;
   return done;
@@ -117,7 +119,7 @@ int vtkPVPatchReader::RequestData(
 
 void vtkPVPatchReader::OnProgress()
 {
-  if (this->Client && AbortWaits(*this->Client)) {
+  if (this->Client && HasAbortMessage(*this->Client)) {
     // SetAbortExecute() would count as a change of the reader.
     this->AbortExecute = 1;
   }

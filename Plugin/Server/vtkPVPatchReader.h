@@ -1,18 +1,18 @@
 /**
  * @class vtkPVPatchReader
- * @brief the reader within ParaView: a client can stop the reads of its pvserver
+ * @brief The reader within ParaView, whose reads a client of a pvserver can stop
  *
- * While a pvserver executes, it receives no messages, and its client waits. But the server sends its
- * progress, and the client may answer with an abort message (AbortMessage.h). pqReadAbort sends this message
- * when the user presses Esc. Each time the reader reports progress (about every 10 ms), rank 0 checks whether
- * such a message waits in the socket, without receiving it, and then sets AbortExecute. The reader tells the
- * other ranks.
+ * While a pvserver executes, the server receives no messages, and its client waits. But the server sends progress,
+ * and the client may reply with an abort message (AbortMessage.h). pqReadAbort sends this message when the user
+ * presses Esc. Each time the reader reports progress (about every 10 ms), rank 0 checks whether an abort message
+ * waits in the socket, without receiving the message, and then sets AbortExecute. The reader passes AbortExecute on
+ * to the other ranks.
  *
- * The message stays in the socket until the server has finished the client's request, so that all reads of
- * this request end, such as those of a filter that goes through time. The server ignores the message when it
- * receives next, before it begins another request. So later reads do not see it.
+ * The message stays in the socket until the server has finished the client's request, so that all reads of this
+ * request end, for example the reads of a filter over all time steps. The server then receives and ignores the
+ * message before the next request begins. So later reads do not see the message.
  *
- * During a read the server sends its progress 20 times a second instead of once.
+ * During a read, the server sends its progress 20 times a second instead of once a second.
  *
  * Processes without a client (builtin servers, pvbatch, ranks other than 0) receive no abort messages.
  */
@@ -41,9 +41,10 @@ private:
   vtkPVPatchReader(const vtkPVPatchReader&) = delete;
   void operator=(const vtkPVPatchReader&) = delete;
 
+  /// Sets AbortExecute if the client has sent an abort message.
   void OnProgress();
 
-  /// The client that waits for the read; null if there is none.
+  /// The client that waits for the read. Null: the reader is not reading, or this process has no client.
   vtkWeakPointer<vtkSocketCommunicator> Client;
 };
 

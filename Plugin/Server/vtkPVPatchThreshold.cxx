@@ -42,33 +42,34 @@ int vtkPVPatchThreshold::RequestData(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   return patchio::Execute(*this, inputs, outputs,
-      {[this](auto* input, auto* output) { return this->UsePatchFilter(input, output); },
-          [this](auto* input, auto* output) { return this->UseParaView(input, output); },
+      {[this](auto* input, auto* output) { return this->ThresholdByPatchIO(input, output); },
+          [this](auto* input, auto* output) { return this->ThresholdByParaView(input, output); },
           [&] { return this->Superclass::RequestData(request, inputs, outputs); }});
 }
 
-bool vtkPVPatchThreshold::UsePatchFilter(vtkDataObject* input, vtkDataObject* output)
+bool vtkPVPatchThreshold::ThresholdByPatchIO(vtkDataObject* input, vtkDataObject* output)
 {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const bool ofPoints = patchio::ArrayOf(*this).Association == vtkDataObject::FIELD_ASSOCIATION_POINTS;
-  if (!this->UsePatchIO || (ofPoints && this->UseContinuousCellRange) || this->SelectedComponent != 0 ||
+  const bool usesPoints =
+      patchio::GetArrayToProcess(*this).Association == vtkDataObject::FIELD_ASSOCIATION_POINTS;
+  if (!this->UsePatchIO || (usesPoints && this->UseContinuousCellRange) || this->SelectedComponent != 0 ||
       this->ComponentMode != VTK_COMPONENT_MODE_USE_SELECTED) {
     return false;
   }
-  const int kind = this->GetThresholdFunction();
+  const int function = this->GetThresholdFunction();
   this->Inner->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
-  this->Inner->SetLowerThreshold(kind == THRESHOLD_UPPER   ? this->UpperThreshold
-                                 : kind == THRESHOLD_LOWER ? -infinity
-                                                           : this->LowerThreshold);
-  this->Inner->SetUpperThreshold(kind == THRESHOLD_UPPER   ? infinity
-                                 : kind == THRESHOLD_LOWER ? this->LowerThreshold
-                                                           : this->UpperThreshold);
+  this->Inner->SetLowerThreshold(function == THRESHOLD_UPPER   ? this->UpperThreshold
+                                 : function == THRESHOLD_LOWER ? -infinity
+                                                               : this->LowerThreshold);
+  this->Inner->SetUpperThreshold(function == THRESHOLD_UPPER   ? infinity
+                                 : function == THRESHOLD_LOWER ? this->LowerThreshold
+                                                               : this->UpperThreshold);
   this->Inner->SetAllScalars(this->AllScalars != 0);
   this->Inner->SetInvert(this->Invert);
   return patchio::RunInside(*this->Inner, *this, input, output);
 }
 
-int vtkPVPatchThreshold::UseParaView(vtkDataObject* input, vtkDataObject* output)
+int vtkPVPatchThreshold::ThresholdByParaView(vtkDataObject* input, vtkDataObject* output)
 {
   vtkNew<vtkPVThreshold> threshold;
   threshold->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));

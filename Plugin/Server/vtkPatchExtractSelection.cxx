@@ -16,8 +16,8 @@ int vtkPatchExtractSelection::RequestData(
   }
   for (vtkDataSet* const grid :
       vtkCompositeDataSet::GetDataSets<vtkDataSet>(vtkDataObject::GetData(outputs, 0))) {
-    for (const int kind : {vtkDataObject::POINT, vtkDataObject::CELL}) {
-      grid->GetAttributes(kind)->RemoveArray(vtkDataSetAttributes::GhostArrayName());
+    for (const int attributeType : {vtkDataObject::POINT, vtkDataObject::CELL}) {
+      grid->GetAttributes(attributeType)->RemoveArray(vtkDataSetAttributes::GhostArrayName());
     }
   }
   return 1;

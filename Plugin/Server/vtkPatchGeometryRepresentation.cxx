@@ -23,18 +23,18 @@ int vtkPatchGeometryRepresentation::ProcessViewRequest(
     vtkInformationRequestKey* request, vtkInformation* in, vtkInformation* out)
 {
   auto* const filter = vtkPatchViewGeometryFilter::SafeDownCast(this->GeometryFilter);
-  if (request == vtkPVView::REQUEST_UPDATE() && filter->GetOuterFacesOnly() == this->ShowsInside()) {
-    filter->SetOuterFacesOnly(!this->ShowsInside());
+  if (request == vtkPVView::REQUEST_UPDATE() && filter->GetOuterFacesOnly() == this->ShowsInnerFaces()) {
+    filter->SetOuterFacesOnly(!this->ShowsInnerFaces());
     this->MarkModified();
   }
   return this->Superclass::ProcessViewRequest(request, in, out);
 }
 
-bool vtkPatchGeometryRepresentation::ShowsInside()
+bool vtkPatchGeometryRepresentation::ShowsInnerFaces()
 {
   const bool isSurface = this->Representation == SURFACE || this->Representation == SURFACE_WITH_EDGES;
-  // The Multi-block Inspector selects "/Root" once it has hidden and shown blocks. BlockSelectors is a set in
-  // ParaView 5.11, and a vector later.
+  // The Multi-block Inspector selects "/Root" after the user has hidden and shown blocks. BlockSelectors is a set in
+  // ParaView 5.11, and a vector in later versions.
   const auto selects = [this](const char* block) {
     return std::find(this->BlockSelectors.begin(), this->BlockSelectors.end(), block) !=
            this->BlockSelectors.end();

@@ -2,8 +2,7 @@
  * @class vtkPatchGeometryRepresentation
  * @brief ParaView's own representation, which draws data with vtkPatchViewGeometryFilter
  *
- * While the plugin is loaded, this class draws ParaView's surfaces, wireframes and points
- * (ReplacedFilters.xml).
+ * While the plugin is loaded, this class draws ParaView's surfaces, wireframes and points (ReplacedFilters.xml).
  */
 #ifndef vtkPatchGeometryRepresentation_h
 #define vtkPatchGeometryRepresentation_h
@@ -17,7 +16,7 @@ public:
   static vtkPatchGeometryRepresentation* New();
   vtkTypeMacro(vtkPatchGeometryRepresentation, vtkGeometryRepresentationWithFaces);
 
-  /// Decides before each update whether to draw the faces between blocks.
+  /// Selects before each update whether the filter omits the faces between blocks.
   int ProcessViewRequest(vtkInformationRequestKey* request, vtkInformation* in, vtkInformation* out) override;
 
 protected:
@@ -28,9 +27,9 @@ private:
   vtkPatchGeometryRepresentation(const vtkPatchGeometryRepresentation&) = delete;
   void operator=(const vtkPatchGeometryRepresentation&) = delete;
 
-  /// Returns whether faces between blocks may be seen: if blocks are hidden or translucent, or drawn as
-  /// wireframe or as points.
-  bool ShowsInside();
+  /// Returns whether faces between blocks may be visible: if blocks are hidden, translucent, or drawn as wireframe or
+  /// as points.
+  bool ShowsInnerFaces();
 };
 
 #endif

@@ -28,7 +28,8 @@ namespace {
 
 using Surfaces = std::map<unsigned int, vtkSmartPointer<vtkPolyData>>;
 
-/// Collective: returns the surfaces by the blocks' flat indices in the tree.
+/// Returns the surfaces by the blocks' flat indices in the tree. `outerOnly`: see
+/// vtkPatchViewGeometryFilter::SetOuterFacesOnly(). Collective: every rank of `ranks` calls it.
 Surfaces MakeSurfaces(const std::vector<const Block*>& blocks, bool outerOnly, patchio::Communicator& ranks)
 {
   const auto made = SurfacesOfBlocks(blocks, outerOnly ? Faces::Outer : Faces::OfEachBlock, ranks);
@@ -40,8 +41,8 @@ Surfaces MakeSurfaces(const std::vector<const Block*>& blocks, bool outerOnly, p
   return surfaces;
 }
 
-/// Returns the input with surfaces in place of some blocks.
-vtkSmartPointer<vtkDataObjectTree> WithSurfaces(vtkDataObjectTree* input, const Surfaces& surfaces)
+/// Returns a copy of `input` with the surfaces in place of their blocks.
+vtkSmartPointer<vtkDataObjectTree> CopyWithSurfaces(vtkDataObjectTree* input, const Surfaces& surfaces)
 {
   auto tree = vtkSmartPointer<vtkDataObjectTree>::Take(input->NewInstance());
   tree->CopyStructure(input);
@@ -67,7 +68,7 @@ int vtkPatchViewGeometryFilter::RequestDataObjectTree(
   const std::vector<const Block*> solid = SolidBlocks(blocks);
   // ParaView is fast on a single box whose cells are all visible.
   const bool isBox = solid.size() < 2 && (solid.empty() || !solid[0]->Flags);
-  const auto ranks = patchio::AllRanks();
+  const auto ranks = patchio::GlobalCommunicator();
   if (!patchio::AllOf(*ranks, blocks.UnsupportedReason.empty()) || patchio::AllOf(*ranks, isBox)) {
     return this->Superclass::RequestDataObjectTree(request, inputs, outputs);
   }
@@ -76,11 +77,11 @@ int vtkPatchViewGeometryFilter::RequestDataObjectTree(
   vtkNew<vtkInformation> info;
   info->Copy(inputs[0]->GetInformationObject(0));
   const Surfaces surfaces = MakeSurfaces(solid, this->OuterFacesOnly, *ranks);
-  info->Set(vtkDataObject::DATA_OBJECT(), WithSurfaces(input, surfaces));
+  info->Set(vtkDataObject::DATA_OBJECT(), CopyWithSurfaces(input, surfaces));
   replaced->SetInformationObject(0, info);
   vtkInformationVector* const ports[] = {replaced};
-  // ParaView would number the cells and points of poly data anew; those of other grids get their numbers from
-  // the filter inside.
+  // The surfaces and the filter that ParaView uses for other grids already number the cells and points.
+  // ParaView would number the cells and points of the surfaces again.
   const int cells = this->PassThroughCellIds, points = this->PassThroughPointIds;
   this->PassThroughCellIds = this->PassThroughPointIds = 0;
   const int done =

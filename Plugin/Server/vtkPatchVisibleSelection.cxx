@@ -15,9 +15,9 @@
 
 namespace {
 
-/// Marks hidden cells as not inside. The flags stay as they are, because the input may share their array with
-/// this grid.
-void MarkHiddenAsOutside(vtkDataSet* grid)
+/// Marks hidden cells as outside the selection, in the array vtkInsidedness. The flags stay unchanged, because the
+/// input may share the array of flags with `grid`.
+void MarkHiddenCellsOutside(vtkDataSet* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
   auto* const inside =
@@ -29,9 +29,9 @@ void MarkHiddenAsOutside(vtkDataSet* grid)
   }
 }
 
-/// Removes hidden cells, and the flags. VTK 9.2 cannot do this: its vtkUnstructuredGrid::RemoveGhostCells()
-/// reads values of points from beyond the end of their arrays.
-void RemoveHidden(vtkUnstructuredGrid* grid)
+/// Removes hidden cells, and the flags. In VTK 9.2, vtkUnstructuredGrid::RemoveGhostCells() cannot be used, because
+/// the method reads beyond the end of point arrays.
+void RemoveHiddenCells(vtkUnstructuredGrid* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
   if (!flags) {
@@ -49,7 +49,7 @@ void RemoveHidden(vtkUnstructuredGrid* grid)
     vtkNew<vtkExtractCells> extract;
     extract->SetInputData(all);
     extract->SetCellList(visible);
-    extract->PassThroughCellIdsOff();  // the ids of the input's cells are there already
+    extract->PassThroughCellIdsOff();  // the grid already has an array with the ids of the input's cells
     extract->Update();
     grid->ShallowCopy(extract->GetOutput());
   }
@@ -69,9 +69,9 @@ int vtkPatchVisibleSelection::RequestData(
   for (vtkDataSet* const grid :
       vtkCompositeDataSet::GetDataSets<vtkDataSet>(vtkDataObject::GetData(outputs, 0))) {
     if (this->GetPreserveTopology()) {
-      MarkHiddenAsOutside(grid);
+      MarkHiddenCellsOutside(grid);
     } else if (auto* const extracted = vtkUnstructuredGrid::SafeDownCast(grid)) {
-      RemoveHidden(extracted);
+      RemoveHiddenCells(extracted);
     }
   }
   return 1;

@@ -1,8 +1,8 @@
 /**
  * @class vtkSMVisibleArrayListDomain
- * @brief the arrays of an input, without the flags of hidden cells and points
+ * @brief The arrays of an input, without the flags of hidden cells and points
  *
- * ParaView's own list of arrays also offers vtkGhostType, which filters carry along by themselves.
+ * ParaView's own list of arrays also contains vtkGhostType, which filters copy without a selection.
  */
 #ifndef vtkSMVisibleArrayListDomain_h
 #define vtkSMVisibleArrayListDomain_h

@@ -1,8 +1,7 @@
-// The part of MPI that Core names, for builds without MPI (PATCHIO_WITH_MPI=OFF), which have this header in
-// place of MPI's.
+// A replacement of MPI's header for builds without MPI (PATCHIO_WITH_MPI=OFF), with the names of MPI that Core uses.
 //
-// A build without MPI has one rank and no communicator: Communicator::Mpi() returns MPI_COMM_NULL, and Core
-// then calls no function of MPI. So all functions but four do nothing and return MPI_ERR_OTHER.
+// A build without MPI has one rank and no communicator: Communicator::Mpi() returns MPI_COMM_NULL, and Core then
+// calls only the four functions below that succeed. All other functions do nothing and return MPI_ERR_OTHER.
 #pragma once
 
 using MPI_Comm = int;

@@ -92,12 +92,12 @@ class DataSet:
 
     def __init__(self, path, metadata="on", threads=None, listed_only=False, verify=False):
         self.path = path
-        paths = [_arguments.file_name(p, "path", "a file name or a list of file names") for p in _arguments.several(path)]
+        paths = [_arguments.file_name(p, "path", "a file name or a list of file names") for p in _arguments.as_list(path)]
         metadata = _arguments.choice(metadata, "metadata", ("on", "read", "off"))
         listed_only = _arguments.flag(listed_only, "listed_only")
-        self._threads = _threads.threads_wanted(threads)
+        self._threads = _threads.thread_count(threads)
         self._verify = _arguments.flag(verify, "verify")
-        with _errors.missing_files():
+        with _errors.as_missing_file():
             self._core = _core.DataSet(paths, metadata, listed_only)
         heads = self._core.heads
         self.times = np.array(self._core.times, float)
@@ -120,17 +120,17 @@ class DataSet:
         count = len(self)
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(count))]
-        index = _arguments.whole(index, "step index", "a whole number, counted from 0")
+        index = _arguments.integer(index, "step index", "a whole number, counted from 0")
         if not -count <= index < count:
             raise IndexError("step index %d is out of range: the series has %s, counted from 0" % (index, _describe.count(count, "step")))
         if self._core is None:
             raise ValueError("%s is closed" % _errors.path_text(self.path))
-        with _errors.missing_files():
+        with _errors.as_missing_file():
             return Step(self, index % count)
 
     def nearest(self, time):
         """Returns the Step with the nearest time, or the earlier of two equally near steps. Raises ValueError for NaN."""
-        time = _arguments.number(time, "time", "a number", lambda given: given == given)
+        time = _arguments.number(time, "time", "a number", lambda value: value == value)
         later = min(int(np.searchsorted(self.times, time)), len(self) - 1)
         earlier = max(later - 1, 0)
         return self[earlier if time - self.times[earlier] <= self.times[later] - time else later]

@@ -4,49 +4,50 @@ import html
 from ._errors import path_text
 
 _PLURALS = {"patch": "patches"}
-_MOST_ROWS = 50
+_MAX_ROWS = 50
 
 
 def count(number, noun):
-    """Returns "1 step", "2 steps" and so on."""
+    """Returns the number with its noun, such as "1 step" or "2 steps"."""
     return "%d %s" % (number, noun if number == 1 else _PLURALS.get(noun, noun + "s"))
 
 
-def _table(head, rows):
+def _html_table(head, rows):
+    """Returns an HTML table. head: the headings of the columns; empty: no headings. rows: lists of cells."""
     lines = ["<tr>%s</tr>" % "".join("<th>%s</th>" % html.escape(str(cell)) for cell in head)] if head else []
-    for row in rows[:_MOST_ROWS]:
+    for row in rows[:_MAX_ROWS]:
         lines.append("<tr>%s</tr>" % "".join("<td style='text-align: left'>%s</td>" % html.escape(str(cell)) for cell in row))
-    if len(rows) > _MOST_ROWS:
-        lines.append("<tr><td>and %d more</td></tr>" % (len(rows) - _MOST_ROWS))
+    if len(rows) > _MAX_ROWS:
+        lines.append("<tr><td>and %d more</td></tr>" % (len(rows) - _MAX_ROWS))
     return "<table>%s</table>" % "".join(lines)
 
 
-def _variables(step):
+def _variables_table(step):
     rows = [(v.name, v.centering, v.components, count(int(present.sum()), "patch"))
             for v, present in zip(step.variables.values(), step.presence)]
-    return _table(("variable", "at", "components", "on"), rows)
+    return _html_table(("variable", "at", "components", "on"), rows)
 
 
-def _levels(step):
+def _levels_table(step):
     rows = [(name, count(int(level["patch_count"]), "patch"), role if role != "refinement" else
              " x ".join(str(n) for n in level["ratio"][:step.dimension])) for name, role, level in
             zip(step.level_names, step.level_roles, step.levels)]
-    return _table(("level", "patches", "ratio"), rows)
+    return _html_table(("level", "patches", "ratio"), rows)
 
 
 def html_of_step(step):
-    """Returns the contents of a step as HTML. Reads no values."""
+    """Returns the levels and variables of a step as HTML, without reading values."""
     rows = [("step", step.number), ("time", step.date or "%g" % step.time), ("grid", "%s, %d-D" % (step.grid, step.dimension))]
-    return "<b>patchio.Step</b> of %s%s%s%s" % (html.escape(path_text(step.path)), _table((), rows), _levels(step), _variables(step))
+    return "<b>patchio.Step</b> of %s%s%s%s" % (html.escape(path_text(step.path)), _html_table((), rows), _levels_table(step), _variables_table(step))
 
 
 def html_of_data_set(data):
-    """Returns the series, and the contents of its first step, as HTML."""
+    """Returns a description of the series and of the first step as HTML."""
     times = ["%g" % time for time in data.times]
-    said = data.dates if all(data.dates) else times
-    rows = [("format", data.format), ("steps", len(data)), ("times", said[0] if len(said) == 1 else "%s to %s" % (said[0], said[-1]))]
+    labels = data.dates if all(data.dates) else times
+    rows = [("format", data.format), ("steps", len(data)), ("times", labels[0] if len(labels) == 1 else "%s to %s" % (labels[0], labels[-1]))]
     try:
         first = html_of_step(data._first)
     except (RuntimeError, ValueError) as fault:     # the step is broken, or the series is closed
         first = html.escape(str(fault))
-    return "<b>patchio.DataSet</b> %s%s%s" % (html.escape(path_text(data.path)), _table((), rows), first)
+    return "<b>patchio.DataSet</b> %s%s%s" % (html.escape(path_text(data.path)), _html_table((), rows), first)

@@ -10,7 +10,7 @@ Error.__doc__ = "An error in a file, a name or a number. The message says what t
 
 
 class MissingFile(Error, FileNotFoundError):
-    """An error about a file that does not exist. `filename` is the name of the file, or None if the message does not name it."""
+    """An error about a file that does not exist. `filename` is the name of the file, or None if the message has no file name."""
 
     def __init__(self, message):
         super().__init__(message)
@@ -22,8 +22,8 @@ class MissingFile(Error, FileNotFoundError):
 
 
 @contextlib.contextmanager
-def missing_files():
-    """Converts errors about missing files to MissingFile."""
+def as_missing_file():
+    """A context manager that converts errors about missing files to MissingFile."""
     try:
         yield
     except Error as error:
@@ -33,10 +33,10 @@ def missing_files():
 
 
 def path_text(path):
-    """Returns a path as printable text: bytes that are not UTF-8 become escapes such as \\xff, as in messages of the compiled part."""
+    """Returns a path as printable text. Bytes that are not UTF-8 become escapes such as \\xff, as in messages of the compiled part."""
     return os.fsencode(str(path)).decode(errors="backslashreplace")
 
 
 def step_error(step, text, *details):
-    """Returns an Error that names the step's file."""
+    """Returns an Error whose message is the path of the step and `text` % `details`."""
     return Error("%s: %s" % (path_text(step.path), text % details))

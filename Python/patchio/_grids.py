@@ -8,27 +8,28 @@ from vtkmodules.util.numpy_support import get_vtk_array_type, numpy_to_vtkIdType
 from . import _arguments, _sampling
 from ._errors import step_error
 
-# VTK's cell types, and the number of points of a cell of the type.
+# {VTK's cell type: number of points of a cell}
 _POINTS_OF_TYPES = {1: 1, 3: 2, 5: 3, 8: 4, 9: 4, 10: 4, 11: 8, 12: 8, 13: 6, 14: 5, 15: 10, 16: 12, 21: 3, 22: 6, 23: 8, 24: 10,
                     25: 20, 26: 15, 27: 13, 28: 9, 29: 27, 30: 6, 31: 12, 32: 18, 33: 24, 34: 7, 35: 4, 37: 19}
 _TYPES_OF_ANY_SIZE = (2, 4, 6, 7)
-_LISTS = {"Vertices": "SetVerts", "Lines": "SetLines", "Polygons": "SetPolys", "Strips": "SetStrips"}
+_CELL_LISTS = {"Vertices": "SetVerts", "Lines": "SetLines", "Polygons": "SetPolys", "Strips": "SetStrips"}
 
 
-# VTK's arrays of the types of numpy, which numpy_to_vtk() finds anew at each call.
+# {dtype of numpy: array of VTK}, a cache, because VTK's numpy_to_vtk() creates such an array at each call.
 _ARRAYS = {}
 
 
 def _array_class(dtype):
+    """Returns an empty array of VTK for values of `dtype`."""
     if dtype not in _ARRAYS:
         _ARRAYS[dtype] = vtkCommonCore.vtkDataArray.CreateDataArray(get_vtk_array_type(dtype))
     return _ARRAYS[dtype]
 
 
 def vtk_array(values, name=None, copy=True):
-    """Returns an array of VTK. Without `copy`, it has the memory of `values`, which lives as long as the array of VTK.
+    """Returns an array of VTK. With copy=False, the array shares the memory of `values` and keeps `values` alive.
 
-    Filters of VTK may give this memory to further arrays (vtkDataArray::ShallowCopy), which do not keep it.
+    Filters of VTK may share this memory with other arrays (vtkDataArray::ShallowCopy), which do not keep `values` alive.
     """
     found = _array_class(values.dtype).NewInstance()
     found.SetNumberOfComponents(values.shape[1] if values.ndim > 1 else 1)
@@ -44,7 +45,7 @@ def vtk_array(values, name=None, copy=True):
 
 
 def _points_of(positions):
-    """Returns vtkPoints from positions of nodes, axis x fastest."""
+    """Returns vtkPoints from the positions of nodes, an array [k, j, i, component] or [n, component]."""
     points = positions.reshape(-1, positions.shape[-1])
     if points.shape[1] < 3:
         points = np.column_stack([points, np.zeros(len(points), points.dtype)])
@@ -56,7 +57,10 @@ def _points_of(positions):
 # ---- meshes ----------------------------------------------------------------------------------------------
 
 def _cells_of(step, offsets, connectivity, points):
-    """Returns a vtkCellArray, and each cell's number of points."""
+    """Returns a vtkCellArray, and an array with the number of points of each cell. points: number of points of the mesh.
+
+    Raises Error if `offsets` or `connectivity` is damaged.
+    """
     offsets, connectivity = offsets.astype(np.int64), connectivity.astype(np.int64)
     sizes = np.diff(offsets)
     if (sizes < 0).any() or offsets[:1].any() or offsets[-1:].sum() != len(connectivity):
@@ -72,15 +76,15 @@ def _cells_of(step, offsets, connectivity, points):
 
 
 def _check_types(step, types, sizes):
-    """Raises Error for cells whose number of points does not fit their type, because VTK would read beyond the list."""
-    for kind in np.unique(types).tolist():
-        found = np.unique(sizes[types == kind])
-        if kind not in _TYPES_OF_ANY_SIZE and found.tolist() != [_POINTS_OF_TYPES.get(kind)]:
-            raise step_error(step, "cells of VTK's type %d with %d points are not supported.", kind, found[-1])
+    """Raises Error for cells whose number of points does not fit their type, because VTK would read beyond the end of the list of points."""
+    for cell_type in np.unique(types).tolist():
+        found = np.unique(sizes[types == cell_type])
+        if cell_type not in _TYPES_OF_ANY_SIZE and found.tolist() != [_POINTS_OF_TYPES.get(cell_type)]:
+            raise step_error(step, "cells of VTK's type %d with %d points are not supported.", cell_type, found[-1])
 
 
 def _mesh_of(step, arrays, block):
-    """Returns the mesh of a partition, which may be empty."""
+    """Returns the mesh of block `block`, a partition of the mesh. arrays: {name: {block: array}}. The mesh may be empty."""
     def array(name, shape=0):
         return arrays[name].get(block, np.zeros(shape, int))
 
@@ -95,7 +99,7 @@ def _mesh_of(step, arrays, block):
         return mesh
     mesh = vtkCommonDataModel.vtkPolyData()
     mesh.SetPoints(_points_of(points))
-    for name, setter in _LISTS.items():
+    for name, setter in _CELL_LISTS.items():
         cells, sizes = _cells_of(step, *(array("%s/%s" % (name, part)) for part in ("Offsets", "Connectivity")), len(points))
         if sizes.size:
             getattr(mesh, setter)(cells)
@@ -105,7 +109,7 @@ def _mesh_of(step, arrays, block):
 # ---- blocks ----------------------------------------------------------------------------------------------
 
 def _uniform_grids(step, rows):
-    """Yields a grid without arrays for each block of a uniform grid."""
+    """Yields a vtkImageData without arrays for each block of a uniform grid. rows: the blocks, see Step._plan_blocks()."""
     levels = rows["level"]
     more = np.array([[axis < step.dimension and not flat[axis] for axis in range(3)] for flat in step._flat], int)[levels]
     sizes, spacings = rows["upper"] - rows["lower"] + 1 + more, step.levels["spacing"][levels]
@@ -118,7 +122,7 @@ def _uniform_grids(step, rows):
 
 
 def _grid_of(step, row, arrays, block):
-    """Returns the grid of a block that is not a uniform grid, without its arrays."""
+    """Returns the grid of a block that is not a uniform grid, without cell and point arrays. row: the block's row of Step._plan_blocks()."""
     level = row["level"]
     if step.mesh:
         return _mesh_of(step, arrays, block)
@@ -144,26 +148,30 @@ def _grid_of(step, row, arrays, block):
 
 
 def _names_of(step, rows):
-    """Yields the names of blocks."""
+    """Yields the names of the blocks `rows`, such as "level 0, patch 3" for one patch, or "level 0, block 1" for several patches."""
     names, numbers = step.level_names, step.patches["number"]
     for number, (level, patch, parts) in enumerate(zip(rows["level"].tolist(), rows["patch"].tolist(), rows["parts"].tolist())):
         yield "%s, patch %d" % (names[level], numbers[patch]) if parts == 1 else "%s, block %d" % (names[level], number)
 
 
 def _add_values(grid, values, variable, points, copy):
-    """Adds an array to a grid. Axis x is the fastest in numpy and in VTK, so a flat view suffices."""
+    """Adds an array to a grid. The flat view suffices, because axis x is the fastest in numpy and in VTK. copy: see vtk_array()."""
     data = grid.GetCellData() if variable.centering == "cell" and not points else grid.GetPointData()
     data.AddArray(vtk_array(values.reshape((-1, variable.components) if variable.components > 1 else -1), variable.name, copy))
 
 
 def grids_of(step, variables, patches, levels, bounds=None, blocks="merged", threads=None, copy=False):
-    """Reads blocks, as Step.to_pyvista() describes them. Returns a list of (level, name, grid of VTK). copy: see vtk_array()."""
+    """Reads blocks. Returns a list of (level, name, grid of VTK).
+
+    variables, patches, levels, bounds, blocks    as for Step.to_pyvista()
+    threads, copy    as for Step.read() and vtk_array()
+    """
     blocks = _arguments.choice(blocks, "blocks", ("merged", "fewest", "patches"))
-    names, wanted = step._names(variables), step._wanted(patches, levels)
+    names, patches = step._variable_names(variables), step._select_patches(patches, levels)
     if bounds is not None:
-        wanted = _sampling.patches_near(step, wanted, bounds)
+        patches = _sampling.patches_near(step, patches, bounds)
     geometry = step.mesh or ([step.coordinates] if step.coordinates else [])
-    plan, rows = step._plan(names, wanted, levels, blocks)
+    plan, rows = step._plan_blocks(names, patches, levels, blocks)
     arrays = step._read_blocks(plan, list(dict.fromkeys(names + geometry)), threads)
     points = np.array([role == "points" for role in step.level_roles])[rows["level"]].tolist()
     uniform = _uniform_grids(step, rows) if step.grid == "uniform" else itertools.repeat(None)

@@ -4,10 +4,11 @@ import importlib
 _DEBIAN = {"xarray": " or 'apt install python3-xarray'"}
 
 
-def optional(name, user):
-    """Returns the module `name`. Raises ImportError if it is missing; the message says that `user` needs the module, and what to install."""
+def import_optional(name, needed_by):
+    """Imports and returns the module `name`. Raises ImportError if the module is missing, with a message that names the function `needed_by`
+    and says how to install the module."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
         raise ImportError("%s needs %s. Install it with 'python3 -m pip install %s'%s"
-                          % (user, name, name, _DEBIAN.get(name, ""))) from error
+                          % (needed_by, name, name, _DEBIAN.get(name, ""))) from error

@@ -1,4 +1,4 @@
-"""Functions for the bounds of a step, and for sampling the variables of patches on one grid."""
+"""The bounds of a step, and the sampling of variables of patches on one grid."""
 import math
 import os
 
@@ -8,14 +8,14 @@ from . import _arguments
 from ._errors import step_error
 
 # A position closer to a border than this fraction of a cell lies on the border.
-_CLOSE = 1e-6
-_MOST_ALONG_AXIS = 10**8
-_FARTHEST = 2**52    # limit in cells from the origin; a float cannot represent the middles of cells beyond
+_TOLERANCE = 1e-6
+_MAX_ALONG_AXIS = 10**8
+_FARTHEST = 2**52    # limit in cells from the origin; beyond this limit, a float cannot represent the middles of cells
 
 
 def corners(step):
-    """Returns the lowest and highest positions of the patches: two arrays, n x 3. The result is meaningless for curvilinear
-    grids and lists of points."""
+    """Returns the lowest and highest positions of the patches: two arrays, n x 3. The positions of curvilinear patches and lists
+    of points are undefined."""
     level = step.patches["level"]
     more = (np.arange(3) < step.dimension) & ~np.array(step._flat, bool).reshape(-1, 3)[level]
     lower, upper = step.patches["lower"], step.patches["upper"] + more
@@ -31,17 +31,17 @@ def bounds(step):
     points = np.array(step.level_roles)[step.patches["level"]] == "points"
     if step.coordinates:
         read = step.read(step.coordinates).values()
-        places = [values.reshape(-1, values.shape[-1]) for values in read if values.size]
+        positions = [values.reshape(-1, values.shape[-1]) for values in read if values.size]
     else:
-        places = [corner[~points] for corner in corners(step)]
-        places += [step.positions(patch) for patch in np.flatnonzero(points)]
-    places = [p for p in places if len(p)]
-    if not places:
+        positions = [corner[~points] for corner in corners(step)]
+        positions += [step.positions(patch) for patch in np.flatnonzero(points)]
+    positions = [p for p in positions if len(p)]
+    if not positions:
         return (math.nan,) * 6
     found = []
     for axis in range(3):
-        has = axis < places[0].shape[1]    # positions of two components lie in the plane z = 0
-        found += [float(end([end(p[:, axis]) for p in places])) if has else 0.0 for end in (min, max)]
+        has = axis < positions[0].shape[1]    # positions of two components lie in the plane z = 0
+        found += [float(end([end(p[:, axis]) for p in positions])) if has else 0.0 for end in (min, max)]
     return tuple(found)
 
 
@@ -60,40 +60,43 @@ def new_grid(step, shape, dtype, fill):
     return np.full(shape, fill, dtype)
 
 
-def _along(nodes, at, centering):
-    """Returns the slice of the ascending positions `at` that a patch covers along an axis, and the index of the patch's value at each
-    position."""
+def _indices_along(nodes, positions, centering):
+    """Returns the slice of the ascending `positions` that a patch covers along an axis, and the index of the patch's value at each of the
+    positions in the slice. nodes: positions of the patch's nodes along the axis."""
     if len(nodes) == 1:    # a patch without thickness
-        little = _CLOSE * max(1, abs(nodes[0]))
-        first, last = np.searchsorted(at, [nodes[0] - little, nodes[0] + little])
+        tolerance = _TOLERANCE * max(1, abs(nodes[0]))
+        first, last = np.searchsorted(positions, [nodes[0] - tolerance, nodes[0] + tolerance])
         return slice(first, last), np.zeros(last - first, int)
-    little = _CLOSE * np.diff(nodes).min()
+    tolerance = _TOLERANCE * np.diff(nodes).min()
     if centering == "cell":
-        first, last = np.searchsorted(at, nodes[[0, -1]] - little)
+        first, last = np.searchsorted(positions, nodes[[0, -1]] - tolerance)
         borders = nodes[1:-1]
     else:
-        first, last = np.searchsorted(at, nodes[0] - little), np.searchsorted(at, nodes[-1] + little, "right")
+        first, last = np.searchsorted(positions, nodes[0] - tolerance), np.searchsorted(positions, nodes[-1] + tolerance, "right")
         borders = 0.5 * (nodes[1:] + nodes[:-1])
-    return slice(first, last), np.searchsorted(borders, at[first:last] + little, "right")
+    return slice(first, last), np.searchsorted(borders, positions[first:last] + tolerance, "right")
 
 
-def paint(step, centering, arrays, axes, grid, filled=None):
-    """Copies the arrays of patches, {patch: array}, to a grid with the positions `axes` along x, y, z. Finer patches overwrite coarser ones.
+def copy_to_grid(step, centering, arrays, axes, grid, filled=None):
+    """Copies the arrays of patches to a grid. Finer patches overwrite coarser patches.
 
-    filled    array of bool, set to True where a value was copied
+    arrays    {patch: array}
+    axes      positions of the grid's values along x, y (and z)
+    grid      array [k, j, i] or [j, i], which receives the values
+    filled    bool array, set to True where `grid` has received a value; None: not needed
     """
     # If patches of a level overlap, cells come from the patch with the lowest number, as in covered(), and nodes from the highest number.
     order = sorted(arrays, key=lambda patch: (step.patches["level"][patch], -patch if centering == "cell" else patch))
     for patch in order:
-        found = [_along(nodes, at, centering) for nodes, at in zip(step.nodes(patch), axes)]
+        found = [_indices_along(nodes, at, centering) for nodes, at in zip(step.nodes(patch), axes)]
         where = tuple(part for part, _ in reversed(found))
         grid[where] = arrays[patch][np.ix_(*(index for _, index in reversed(found)))]
         if filled is not None:
             filled[where] = True
 
 
-def check_boxes(step):
-    """Raises Error if the patches cannot be put on one grid."""
+def check_can_sample(step):
+    """Raises Error for meshes and curvilinear grids, which cannot be sampled on one grid."""
     if step.mesh:
         raise step_error(step, "cannot sample a grid of type %s on one grid. Use read() with the names in `mesh` for its points and cells." % step.grid)
     if step.coordinates:
@@ -101,9 +104,10 @@ def check_boxes(step):
 
 
 def patches_with(step, name):
-    """Returns the numbers of the patches that have a variable. Raises Error if they cannot be put on a grid."""
-    step._number(name)
-    check_boxes(step)
+    """Returns the numbers of the patches that have a variable. Raises Error if no patch has the variable, or if the variable cannot be
+    sampled on one grid."""
+    step._variable_number(name)
+    check_can_sample(step)
     patches = np.flatnonzero(step.presence[list(step.variables).index(name)])
     roles = np.array(step.level_roles)[step.patches["level"][patches]]
     if (roles == "points").any():
@@ -114,7 +118,8 @@ def patches_with(step, name):
 
 
 def positions_of_level(step, level, centering, low, high):
-    """Returns the positions of a level's cells or nodes along each axis. `low`, `high`: corners, extended to whole cells."""
+    """Returns the positions of a level's cells or nodes along each axis, between the corners `low` and `high`, extended to whole cells.
+    Raises Error if there are too many cells, or the corners are too far from the data."""
     axes = []
     for axis in range(step.dimension):
         if step.axes:
@@ -124,8 +129,8 @@ def positions_of_level(step, level, centering, low, high):
             spacing = step.levels["spacing"][level][axis]
             with np.errstate(over="ignore", invalid="ignore"):
                 ends = (np.array([low[axis], high[axis]]) - step.origin[axis]) / spacing
-                first, last = np.floor(ends[0] + _CLOSE), np.ceil(ends[1] - _CLOSE)
-            if not last - first <= _MOST_ALONG_AXIS:
+                first, last = np.floor(ends[0] + _TOLERANCE), np.ceil(ends[1] - _TOLERANCE)
+            if not last - first <= _MAX_ALONG_AXIS:
                 raise step_error(step, "a grid of %.9g cells along an axis is too large. Choose a coarser level or smaller bounds.", last - first)
             if not max(-first, last) <= _FARTHEST:
                 raise step_error(step, "bounds %g to %g are too far from the data. Choose bounds near the data.", low[axis], high[axis])
@@ -135,10 +140,11 @@ def positions_of_level(step, level, centering, low, high):
 
 
 def _positions_of_shape(step, shape, centering, low, high):
-    words = "%d whole numbers from 1 to %d" % (step.dimension, _MOST_ALONG_AXIS)
-    counts = _arguments.wholes(shape, "shape", words, 1, _MOST_ALONG_AXIS)
+    """Returns `shape` positions along each axis, evenly spaced between the corners `low` and `high`."""
+    condition = "%d whole numbers from 1 to %d" % (step.dimension, _MAX_ALONG_AXIS)
+    counts = _arguments.integers(shape, "shape", condition, 1, _MAX_ALONG_AXIS)
     if counts.shape != (step.dimension,):
-        raise _arguments.wrong(ValueError, "shape", words, shape)
+        raise _arguments.argument_error(ValueError, "shape", condition, shape)
     axes = []
     for axis, count in enumerate(counts[::-1].tolist()):
         middle = (np.arange(count) + 0.5) / count
@@ -147,44 +153,44 @@ def _positions_of_shape(step, shape, centering, low, high):
     return axes
 
 
-def _region(step, given, low, high):
-    """Returns the two corners of the given bounds; the corners of all patches if `given` is None."""
-    if given is None:
+def _region(step, bounds, low, high):
+    """Returns the two corners of `bounds`; the corners of all patches if `bounds` is None. low, high: the result of corners()."""
+    if bounds is None:
         return low.min(0), high.max(0)
-    words = "%d numbers (xmin, xmax, ymin, ymax, ...)" % (2 * step.dimension)
-    found = _arguments.numbers(given, "bounds", words).ravel()
+    condition = "%d numbers (xmin, xmax, ymin, ymax, ...)" % (2 * step.dimension)
+    found = _arguments.numbers(bounds, "bounds", condition).ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         widths = found[1::2] - found[:len(found) // 2 * 2:2]
     if len(found) not in (6, 2 * step.dimension) or not np.isfinite(widths).all() or (widths < 0).any():
-        raise _arguments.wrong(ValueError, "bounds", words, given)
+        raise _arguments.argument_error(ValueError, "bounds", condition, bounds)
     if len(found) == 4:
         found = np.append(found, [low[:, 2].min(), high[:, 2].max()])
     return found[::2], found[1::2]
 
 
-def patches_near(step, patches, given):
-    """Returns the patches that touch the region `given`, six numbers, or four in two dimensions. Also returns all lists of points,
-    deformed patches and meshes, whose positions are unknown."""
+def patches_near(step, patches, bounds):
+    """Returns the patches among `patches` that touch the region `bounds`, six numbers, or four in two dimensions. Also returns all lists of points,
+    deformed patches and meshes, because their positions are unknown without reading."""
     if not step.axes and step.grid != "uniform":
         return patches
     low, high = corners(step)
-    first, last = _region(step, given, low, high)
+    first, last = _region(step, bounds, low, high)
     near = ((low <= last) & (high >= first)).all(1) | (np.array(step.level_roles)[step.patches["level"]] == "points")
     return [patch for patch in patches if near[patch]]
 
 
-def uniform_grid(step, name, level, shape, given, outside):
+def uniform_grid(step, name, level, shape, bounds, outside):
     """Implements Step.uniform_grid()."""
     if level is not None and shape is not None:
         raise ValueError("give either level or shape, not both")
     outside = _arguments.array(outside, "outside", "a number", "biuf")
     if outside.ndim:
-        raise _arguments.wrong(TypeError, "outside", "a number", outside)
-    number = step._level(0 if level is None else level)
+        raise _arguments.argument_error(TypeError, "outside", "a number", outside)
+    number = step._level_number(0 if level is None else level)
     patches = patches_with(step, name)
     variable = step.variables[name]
     low, high = (corner[patches] for corner in corners(step))
-    first, last = _region(step, given, low, high)
+    first, last = _region(step, bounds, low, high)
     if shape is None:
         axes = positions_of_level(step, number, variable.centering, first, last)
     else:
@@ -194,5 +200,5 @@ def uniform_grid(step, name, level, shape, given, outside):
     grid = new_grid(step, tuple(len(at) for at in reversed(axes)) + more, dtype, outside)
     meet = ((low <= [at[-1] for at in axes] + [last[2]] * (3 - len(axes)))
             & (high >= [at[0] for at in axes] + [first[2]] * (3 - len(axes)))).all(1)
-    paint(step, variable.centering, step.read(name, patches=patches[meet]), axes, grid)
+    copy_to_grid(step, variable.centering, step.read(name, patches=patches[meet]), axes, grid)
     return grid, tuple(axes)

@@ -11,16 +11,16 @@ from ._errors import Error, step_error
 _LEVEL = np.dtype([("first_patch", "i4"), ("patch_count", "i4"), ("ratio", "i4", 3), ("spacing", "f8", 3)])
 _PATCH = np.dtype([("level", "i4"), ("number", "i4"), ("writer", "i4"), ("lower", "i4", 3), ("upper", "i4", 3)])
 _BLOCK = np.dtype([("level", "i4"), ("patch", "i4"), ("parts", "i4"), ("lower", "i4", 3), ("upper", "i4", 3)])
-_MOST_PARTS = 2**31 - 1
+_MAX_PARTS = 2**31 - 1
 
 
 @dataclasses.dataclass(frozen=True)
 class Variable:
-    """An array on patches.
+    """A variable, which has an array of values on each patch, or on some patches.
 
-    name
+    name        name in the file
     centering   "cell" or "node"
-    components
+    components  number of components, 1 for a scalar
     ghosts      number of ghost layers in the file, on both sides of the axes x, y, z
     steady      True: the values are the same at all steps of the variable's file
     long_name   description and unit from the file (GrADS); "" if the file has none
@@ -36,10 +36,10 @@ class Variable:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Axis:
-    """Nodes along one axis of a rectilinear grid.
+    """The nodes along one axis of a rectilinear grid.
 
-    first       index of the first node, as in Step.patches
-    positions   array
+    first       index of the first node, on the scale of `lower` and `upper` in Step.patches
+    positions   array of the positions of the nodes
     labels      values of the nodes, such as pressures, if they differ from the positions; otherwise the positions
     """
 
@@ -53,7 +53,7 @@ class Step:
 
     index, number, time, date, path   identify the step
     dimension     2 or 3
-    bounds        bounds of all patches; see the property below
+    bounds        bounds of all patches, see the property
     geographic    True: x and y are longitudes and latitudes, in degrees
     grid          "uniform": boxes of equal cells; "rectilinear": see `axes`; "curvilinear": see `coordinates`;
                   "unstructured", "polygonal": see `mesh`
@@ -69,8 +69,8 @@ class Step:
     presence      bool array, variables x patches: True where a patch has a variable
     axes          three Axis, on rectilinear grids; otherwise empty
     coordinates   name of the variable with the positions of nodes on curvilinear grids and of meshes; otherwise None
-    mesh          names of the arrays of a mesh, for read(): points and lists of cells of each patch (partition); otherwise empty.
-                  For a mesh, `patches` has only the number of cells, from `lower` to `upper` along x
+    mesh          names of the arrays of a mesh, for read(): points and lists of cells of each patch (partition). Other grids: empty.
+                  On a mesh, each row of `patches` has only the number of cells: `lower` to `upper` along x
     report        dict with the cost of the last read(); report_text has the same as text
     faults        list of (patch, variable, message) of the last read(skip_broken=True)
     """
@@ -94,6 +94,7 @@ class Step:
             warnings.warn(core.warning, stacklevel=3)
 
     def _set_variables(self, fields):
+        """Sets the attributes about variables from the fields of the catalog."""
         variables = [Variable(name, centering, components, tuple(ghosts), steady, long_name)
                      for name, centering, components, ghosts, steady, long_name in fields["variables"]]
         self._numbers = {variable.name: number for number, variable in enumerate(variables)}
@@ -109,12 +110,12 @@ class Step:
         """Reads variables of patches, all at once.
 
         variables    a name, several names, or None for all
-        patches      a patch number or several, indices into `patches`; None: all
-        levels       a level or several, by number or name: only patches of these levels are read
-        ghosts       True: with the ghost layers of the file; False: without them
+        patches      a patch number or several, indices in the attribute `patches`; None: all patches
+        levels       a level or several, by number or name: only patches of these levels are read; None: all levels
+        ghosts       True: with the ghost layers of the file; False: without ghost layers
         threads      number of concurrent reads; None: as in open()
-        skip_broken  True: arrays that cannot be read are skipped with a warning, and `faults` has the reasons;
-                     False: they raise Error
+        skip_broken  True: arrays that cannot be read are skipped with a warning, and the attribute `faults` has the reasons;
+                     False: such arrays raise Error
 
         Returns {patch: array} for one name, otherwise {name: {patch: array}}. Patches without the variable are
         missing. The next read reuses the memory of deleted arrays.
@@ -122,55 +123,61 @@ class Step:
         Raises Error for unknown names, patches and levels, for faulty files (MissingFile for a missing file), and if
         the memory is insufficient.
         """
-        names, wanted = self._names(variables), self._wanted(patches, levels)
+        names, patches = self._variable_names(variables), self._select_patches(patches, levels)
         ghosts, skip_broken = _arguments.flag(ghosts, "ghosts"), _arguments.flag(skip_broken, "skip_broken")
-        arrays = self._read(self._core.read, wanted, names, ghosts, threads, skip_broken)
-        arrays = [{wanted[number]: array for number, array in of_variable.items()} for of_variable in arrays]
+        arrays = self._read(self._core.read, patches, names, ghosts, threads, skip_broken)
+        arrays = [{patches[number]: array for number, array in of_variable.items()} for of_variable in arrays]
         return arrays[0] if isinstance(variables, str) else dict(zip(names, arrays))
 
     def _read(self, read, blocks, names, ghosts=False, threads=None, skip_broken=False):
-        """Reads variables by `read`, a function of the compiled part, on `blocks`, patch numbers or a plan of blocks.
+        """Reads variables on patches or blocks.
 
-        Returns a list with {number of the block: array} for each variable.
+        read      method of the compiled part: read or read_blocks
+        blocks    patch numbers for read, a BlockPlan for read_blocks
+        names     names of the variables
+        others    as for read()
+
+        Returns a list with {index in `blocks`: array} for each variable.
         """
-        numbers = [self._number(name) for name in names]
-        count = _threads.threads_here(self._threads if threads is None else _threads.threads_wanted(threads))
-        with _errors.missing_files():
+        numbers = [self._variable_number(name) for name in names]
+        count = _threads.usable_threads(self._threads if threads is None else _threads.thread_count(threads))
+        with _errors.as_missing_file():
             found, faults, self.report, self.report_text = read(blocks, numbers, ghosts, count, not skip_broken, self._verify)
         # The arrays own the memory, without a copy.
-        arrays = [{number: np.ndarray(shape, kind, memory) for number, memory, kind, shape in of_variable} for of_variable in found]
+        arrays = [{number: np.ndarray(shape, dtype, memory) for number, memory, dtype, shape in of_variable} for of_variable in found]
         self.faults = faults
         if faults:
             if not skip_broken:
-                with _errors.missing_files():
+                with _errors.as_missing_file():
                     raise Error(faults[0][2])
             text = "%d of %d arrays cannot be read. The first error: %s" % (len(faults), len(names) * len(blocks), faults[0][2])
             warnings.warn(text, stacklevel=3)
         return arrays
 
-    def _plan(self, names, patches, levels, form):
+    def _plan_blocks(self, names, patches, levels, form):
         """Makes blocks of patches. Returns the BlockPlan of the compiled part, and an array with a row for each block.
 
-        names    variables: patches that have different ones of these variables are not merged
-        levels   only patches of these levels hide coarser cells, numbers or names as for read(); None: all levels
+        names    names of variables: only patches that have the same variables among `names` are merged
+        patches  patch numbers
+        levels   levels whose patches hide coarser cells, by numbers or names as for read(); None: all levels
         form     "patches", "merged", "fewest" or "filled", see BlockForm in DataSet.h
         """
         shown = np.ones(len(self.levels), bool)
         if levels is not None:
-            shown = np.isin(np.arange(len(self.levels)), [self._level(level) for level in _arguments.several(levels)])
-        numbers = [self._number(name) for name in names]
+            shown = np.isin(np.arange(len(self.levels)), [self._level_number(level) for level in _arguments.as_list(levels)])
+        numbers = [self._variable_number(name) for name in names]
         plan = self._core.plan(np.asarray(patches, int).tolist(), shown.tolist(), numbers, form)
         return plan, np.frombuffer(plan.rows, _BLOCK)
 
     def _read_blocks(self, plan, names, threads=None):
-        """Returns {name: {number of the block: array}} for a BlockPlan."""
+        """Returns {name: {number of the block: array}} for the blocks of a BlockPlan."""
         return dict(zip(names, self._read(self._core.read_blocks, plan, names, threads=threads)))
 
     def dtype(self, name):
         """Returns the numpy dtype of a variable, without reading values; None if no patch has the variable."""
-        with _errors.missing_files():
-            kind = self._core.dtype(self._number(name))
-        return None if kind is None else np.dtype(kind)
+        with _errors.as_missing_file():
+            dtype = self._core.dtype(self._variable_number(name))
+        return None if dtype is None else np.dtype(dtype)
 
     def part(self, part, parts):
         """Returns the numbers of the patches that process `part` (0 .. parts-1) of `parts` processes should read.
@@ -181,18 +188,18 @@ class Step:
             mine = step.part(rank, size)                  # from mpi4py, multiprocessing, a batch system ...
             density = step.read("density", patches=mine)
         """
-        parts = _arguments.whole(parts, "parts", "a whole number from 1 to %d" % _MOST_PARTS, 1, _MOST_PARTS)
-        part = _arguments.whole(part, "part", "a whole number from 0 to %d" % _MOST_PARTS, 0, _MOST_PARTS)
+        parts = _arguments.integer(parts, "parts", "a whole number from 1 to %d" % _MAX_PARTS, 1, _MAX_PARTS)
+        part = _arguments.integer(part, "part", "a whole number from 0 to %d" % _MAX_PARTS, 0, _MAX_PARTS)
         return np.array(self._core.part(part, parts), int)
 
     def covered(self, patch):
         """Returns the cells of a patch that other patches replace, as a bool array over the patch's cells.
 
-        These are cells covered by a finer level, and cells that a patch of the same level with a lower number also has
-        (SAMRAI writes overlapping patches). Exclude these cells from sums and means: values[~step.covered(patch)] of all patches
+        Other patches replace the cells that a finer level covers, and the cells that a patch of the same level with a lower number also
+        has (SAMRAI writes overlapping patches). Exclude these cells from sums and means: values[~step.covered(patch)] of all patches
         covers the domain exactly once, with the finest data.
         """
-        shape, flags = self._core.covered(self._patch(patch))
+        shape, flags = self._core.covered(self._patch_number(patch))
         return np.frombuffer(flags, bool).reshape(shape).copy() if flags else np.zeros(shape, bool)
 
     @functools.cached_property
@@ -227,7 +234,7 @@ class Step:
         return _sampling.uniform_grid(self, name, level, shape, bounds, outside)
 
     def to_pyvista(self, variables=None, *, patches=None, levels=None, bounds=None, blocks="merged"):
-        """Reads into a pyvista.MultiBlock of grids, of point clouds for lists of points, and of meshes.
+        """Reads variables and returns a pyvista.MultiBlock of grids. Lists of points become point clouds.
 
         variables, patches, levels    as for read()
         bounds    six numbers as in Step.bounds (four in two dimensions): only patches that touch this region, as a whole
@@ -242,7 +249,7 @@ class Step:
         return _pyvista.to_pyvista(self, variables, patches, levels, bounds, blocks)
 
     def to_xarray(self, variables=None, *, level=None):
-        """Reads one level into an xarray.Dataset with the dimensions x, y, z, or lon, lat, lev.
+        """Reads one level and returns an xarray.Dataset with the dimensions x, y, z, or lon, lat, lev.
 
         variables    a name, several names, or None for all variables of the level
         level        number or name of the level. None: the first level with one of the variables; for k-Wave, the grid that
@@ -257,7 +264,8 @@ class Step:
 
             series = xarray.concat([step.to_xarray("u") for step in data], "time")
 
-        Curvilinear grids have the dimensions i, j, k and the coordinates x, y, z, of the middles of cells; x_node ... of nodes.
+        Curvilinear grids have the dimensions i, j, k. Their coordinates are x, y, z for the middles of cells, and x_node, y_node, z_node
+        for nodes.
         xarray.open_dataset(path, engine="patchio") returns the same data, but reads values only when they are needed.
 
         Raises ImportError if xarray is not installed, and Error for meshes, deformed patches of several blocks that share
@@ -266,7 +274,7 @@ class Step:
         return _xarray.to_xarray(self, variables, level)
 
     def to_yt(self, variables=None, *, levels=None):
-        """Returns a yt data set of all levels for slices, projections and profiles. yt reads values when it needs them.
+        """Returns a yt data set of all levels for slices, projections and profiles. yt reads values only when yt needs the values.
 
         variables, levels    as for read(). The variables must be cell variables on every patch, and the levels must begin with 0
 
@@ -283,7 +291,7 @@ class Step:
         Each axis has one more node than cells, but a flat axis, such as z in two dimensions, has one node.
         Raises Error on curvilinear grids and meshes, whose positions are in the variable `coordinates`, and for points.
         """
-        box = self.patches[self._patch(patch)]
+        box = self.patches[self._patch_number(patch)]
         level = box["level"]
         if self.coordinates or self.level_roles[level] == "points":
             raise step_error(self, "patch %d has no axes. Use %s instead.", patch,
@@ -291,7 +299,7 @@ class Step:
         return self._nodes_of(level, box["lower"], box["upper"])
 
     def _nodes_of(self, level, lower, upper):
-        """Returns the positions of the nodes of a box of cells along x, y and z."""
+        """Returns the positions of the nodes of a box of cells of a level, along x, y and z. lower, upper: first and last cell."""
         found = []
         for axis in range(3):
             more = 1 if axis < self.dimension and not self._flat[level][axis] else 0
@@ -308,7 +316,7 @@ class Step:
         Points are cell centres of the domain. In two dimensions, the points lie in the plane of the nodes, as in ParaView.
         This method reads from the file, as read() does.
         """
-        level = self.patches[self._patch(patch)]["level"]
+        level = self.patches[self._patch_number(patch)]["level"]
         if self.level_roles[level] != "points":
             raise step_error(self, "patch %d is a box, not a list of points. Use nodes() instead.", patch)
         lower, upper = (np.array(corner) for corner in self._lattice)
@@ -320,44 +328,47 @@ class Step:
         middle = np.where(np.arange(3) < self.dimension, 0.5, 0)
         return self.origin + (index + middle) * self.levels[level]["spacing"]
 
-    def _names(self, variables):
-        return list(self.variables) if variables is None else _arguments.several(variables)
+    def _variable_names(self, variables):
+        """Returns the argument `variables` of read() as a list of names."""
+        return list(self.variables) if variables is None else _arguments.as_list(variables)
 
-    def _level(self, level):
-        """Returns the number of a level, from its number or its name."""
+    def _level_number(self, level):
+        """Returns the number of a level, from its number or its name. Raises Error if the step does not have the level."""
         if isinstance(level, str):
             level = _arguments.text(level, "level")
             if level not in self.level_names:
                 raise step_error(self, "the step has no level '%s'. The levels are: %s.", level, ", ".join(self.level_names))
             return self.level_names.index(level)
-        level = _arguments.whole(level, "level", "a number or name")
+        level = _arguments.integer(level, "level", "a number or name")
         if not 0 <= level < len(self.levels):
             raise step_error(self, "the step has no level %d. Levels are numbered 0 to %d.", level, len(self.levels) - 1)
         return level
 
-    def _number(self, name):
+    def _variable_number(self, name):
+        """Returns the index of a variable in the catalog of the compiled part. Raises Error if the step does not have the variable."""
         name = _arguments.text(name, "variable", "a name")
         if name not in self._numbers:
             raise step_error(self, "the step has no variable '%s'. The variables are: %s.", name, ", ".join(self.variables) or "none")
         return self._numbers[name]
 
-    def _patch(self, patch):
-        patch = _arguments.whole(patch, "patch", "a number")
+    def _patch_number(self, patch):
+        """Returns a patch number as int. Raises Error if the step does not have the patch."""
+        patch = _arguments.integer(patch, "patch", "a number")
         if not 0 <= patch < len(self.patches):
             raise step_error(self, "the step has no patch %d. Patches are numbered 0 to %d.", patch, len(self.patches) - 1)
         return patch
 
-    def _wanted(self, patches, levels):
-        """Returns the numbers of the selected patches, each once, in the order of the argument `patches`."""
+    def _select_patches(self, patches, levels):
+        """Returns the numbers of the patches that the arguments `patches` and `levels` of read() select, each once, in the order of `patches`."""
         if patches is None:
-            wanted = np.arange(len(self.patches))
+            selected = np.arange(len(self.patches))
         else:
-            given = _arguments.wholes(patches, "patches", "whole numbers")
-            wanted = np.array([self._patch(p) for p in dict.fromkeys(given.ravel().tolist())], int)
+            numbers = _arguments.integers(patches, "patches", "whole numbers")
+            selected = np.array([self._patch_number(p) for p in dict.fromkeys(numbers.ravel().tolist())], int)
         if levels is not None:
-            chosen = [self._level(level) for level in _arguments.several(levels)]
-            wanted = wanted[np.isin(self.patches["level"][wanted], chosen)]
-        return wanted.tolist()
+            level_numbers = [self._level_number(level) for level in _arguments.as_list(levels)]
+            selected = selected[np.isin(self.patches["level"][selected], level_numbers)]
+        return selected.tolist()
 
     def __repr__(self):
         return "<patchio.Step %d at time %g: %s on %s, %s>" % (

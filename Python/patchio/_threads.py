@@ -4,9 +4,9 @@ import warnings
 
 from . import _arguments
 
-MOST_THREADS = 4096
-_has_threads = False    # several threads have read or written; these threads stay for the next read
-_lost_threads = False   # this process was forked from a process with threads; a forked process lacks these threads
+MAX_THREADS = 4096
+_has_threads = False    # True: several threads have read or written; the process keeps these threads for later reads
+_lost_threads = False   # True: this process was forked from a process with threads; a forked process lacks the threads
 
 
 def _after_fork():
@@ -17,8 +17,11 @@ def _after_fork():
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def threads_here(count):
-    """Returns `count`; in a process that was forked from a process with threads, warns and returns 1."""
+def usable_threads(count):
+    """Returns the number of threads that this process can use: `count` or, in a process that was forked from a process with threads, 1.
+
+    Warns if the result is 1 instead of `count`. count: a number of threads, or 0 for automatic.
+    """
     global _has_threads
     if _lost_threads and count != 1:
         warnings.warn("This process was forked after a read or write, so it uses one thread. "
@@ -28,8 +31,8 @@ def threads_here(count):
     return count
 
 
-def threads_wanted(threads):
-    """Returns the number of threads for the compiled part: 0 for automatic."""
+def thread_count(threads):
+    """Returns the argument `threads` as a number for the compiled part: 0 for None (automatic). Raises TypeError and ValueError."""
     if threads is None:
         return 0
-    return _arguments.whole(threads, "threads", "1 or more, at most %d, or None for automatic" % MOST_THREADS, 1, MOST_THREADS)
+    return _arguments.integer(threads, "threads", "1 or more, at most %d, or None for automatic" % MAX_THREADS, 1, MAX_THREADS)

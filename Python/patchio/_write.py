@@ -38,39 +38,39 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
     arrays that do not fit each other.
     """
     path, overwrite = _arguments.file_name(path, "path"), _arguments.flag(overwrite, "overwrite")
-    step = _arguments.whole(step, "step", "a whole number from 0 to %d" % _MOST_STEP, 0, _MOST_STEP)
+    step = _arguments.integer(step, "step", "a whole number from 0 to %d" % _MAX_STEP, 0, _MAX_STEP)
     time = float(step) if time is None else _arguments.number(time, "time", "a finite number")
     compress = _arguments.choice(compress, "compress", ("off", "deflate", "zstd", "auto"))
-    threads = _arguments.whole(threads, "threads", "a whole number from 1 to %d" % _threads.MOST_THREADS, 1, _threads.MOST_THREADS)
-    threads = _threads.threads_here(threads)
-    nodes = {_arguments.text(name, "nodes", "a list of names") for name in _arguments.several(nodes)}
+    threads = _arguments.integer(threads, "threads", "a whole number from 1 to %d" % _threads.MAX_THREADS, 1, _threads.MAX_THREADS)
+    threads = _threads.usable_threads(threads)
+    nodes = {_arguments.text(name, "nodes", "a list of names") for name in _arguments.as_list(nodes)}
     arrays = _arrays_of(values)
-    places = _Places(arrays, lower, level, nodes, dimension)
-    variables, given = [], []
+    geometry = _PatchBoxes(arrays, lower, level, nodes, dimension)
+    variables, buffers = [], []
     for name, patches in arrays.items():
-        kinds = {(a.dtype.name, a.shape[places.dimension:]) for a in patches if a is not None}
-        if len(kinds) != 1:
-            raise ValueError("arrays of '%s' need one type and one number of components, not %s" % (name, sorted(kinds) or "none at all"))
-        dtype, components = kinds.pop()
-        if components and not 1 <= components[0] <= _MOST_COMPONENTS:
-            raise ValueError("'%s' has %d components, not 1 to %d" % (name, components[0], _MOST_COMPONENTS))
+        types = {(a.dtype.name, a.shape[geometry.dimension:]) for a in patches if a is not None}
+        if len(types) != 1:
+            raise ValueError("arrays of '%s' need one type and one number of components, found %s" % (name, sorted(types) or "no array"))
+        dtype, components = types.pop()
+        if components and not 1 <= components[0] <= _MAX_COMPONENTS:
+            raise ValueError("'%s' has %d components, not 1 to %d" % (name, components[0], _MAX_COMPONENTS))
         variables.append((name, name in nodes, int(components[0]) if components else 1, dtype))
         for patch, array in enumerate(patches):
             if array is not None:
-                given.append((patch, len(variables) - 1, np.ascontiguousarray(array, array.dtype.newbyteorder("="))))
-    levels = _levels(places.level, spacing, ratio, places.dimension)
-    _core.write(path, overwrite, step, time, places.dimension, _triple(origin, "origin", 0.0), levels, places.boxes, variables, given,
+                buffers.append((patch, len(variables) - 1, np.ascontiguousarray(array, array.dtype.newbyteorder("="))))
+    levels = _levels(geometry.level, spacing, ratio, geometry.dimension)
+    _core.write(path, overwrite, step, time, geometry.dimension, _per_axis(origin, "origin", 0.0), levels, geometry.boxes, variables, buffers,
                 compress, threads)
 
 
 _TYPES = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_MOST_STEP, _MOST_CELL, _MOST_COMPONENTS, _MOST_RATIO, _MOST_LEVELS = 2**63 - 1, 2**30, 2**20, 1024, 1000
+_MAX_STEP, _MAX_CELL, _MAX_COMPONENTS, _MAX_RATIO, _MAX_LEVELS = 2**63 - 1, 2**30, 2**20, 1024, 1000
 
 
 def _arrays_of(values):
     """Returns {name: [array, ...]}, one array per patch, of types that containers support; None if a patch lacks the variable."""
     if not isinstance(values, collections.abc.Mapping):
-        raise _arguments.wrong(TypeError, "values", "a dict of arrays by name", values)
+        raise _arguments.argument_error(TypeError, "values", "a dict of arrays by name", values)
     single = not any(isinstance(value, (list, tuple)) for value in values.values())
     arrays = {}
     for name, value in values.items():
@@ -84,14 +84,14 @@ def _arrays_of(values):
 
 
 def _array(name, patch, value):
-    name, words = "'%s' on patch %d" % (name, patch), "an array of numbers"
-    array = _arguments.array(value, name, words, "biufc")
+    name, condition = "'%s' on patch %d" % (name, patch), "an array of numbers"
+    array = _arguments.array(value, name, condition, "biufc")
     if array.dtype.name not in _TYPES:
         raise TypeError("%s must have one of the types %s, not %s" % (name, ", ".join(_TYPES), array.dtype.name))
     return array
 
 
-class _Places:
+class _PatchBoxes:
     """The dimension, boxes and levels of the patches, from the arguments of write() and from the shapes of arrays."""
 
     def __init__(self, arrays, lower, level, nodes, dimension):
@@ -104,20 +104,20 @@ class _Places:
             raise ValueError("nodes contains '%s', which is not a name in values" % sorted(unknown)[0])
         count = counts.pop()
         if dimension is not None:
-            dimension = _arguments.whole(dimension, "dimension", "2 or 3", 2, 3)
+            dimension = _arguments.integer(dimension, "dimension", "2 or 3", 2, 3)
         if lower is None and count == 1:
             lower = np.zeros((1, dimension or _dimension_of(arrays, nodes)), int)
-        words = "the lowest cell of each patch, %d rows of 2 or 3 whole numbers from %d to %d" % (count, -_MOST_CELL, _MOST_CELL)
-        cells = _arguments.wholes(lower, "lower", words, -_MOST_CELL, _MOST_CELL)
+        condition = "the lowest cell of each patch, %d rows of 2 or 3 whole numbers from %d to %d" % (count, -_MAX_CELL, _MAX_CELL)
+        cells = _arguments.integers(lower, "lower", condition, -_MAX_CELL, _MAX_CELL)
         if cells.shape not in ((count, 2), (count, 3)):
-            raise _arguments.wrong(ValueError, "lower", words, lower)
+            raise _arguments.argument_error(ValueError, "lower", condition, lower)
         self.dimension = cells.shape[1]
         if dimension not in (None, self.dimension):
             raise ValueError("lower has %d numbers per patch, but dimension is %d" % (self.dimension, dimension))
-        words = "the level of each of the %d patches, whole numbers from 0 to %d in rising order" % (count, _MOST_LEVELS - 1)
-        self.level = _arguments.wholes(np.zeros(count, int) if level is None else level, "level", words, 0, _MOST_LEVELS - 1)
+        condition = "the level of each of the %d patches, whole numbers from 0 to %d in rising order" % (count, _MAX_LEVELS - 1)
+        self.level = _arguments.integers(np.zeros(count, int) if level is None else level, "level", condition, 0, _MAX_LEVELS - 1)
         if self.level.shape != (count,) or (np.diff(self.level) < 0).any():
-            raise _arguments.wrong(ValueError, "level", words, level)
+            raise _arguments.argument_error(ValueError, "level", condition, level)
         self.boxes = [self._box(patch, cells[patch], arrays, nodes) for patch in range(count)]
 
     def _box(self, patch, lower, arrays, nodes):
@@ -130,47 +130,47 @@ class _Places:
                                      % (name, patch, array.ndim, self.dimension, self.dimension + 1))
                 shapes.setdefault(tuple(n - (name in nodes) for n in array.shape[:self.dimension]), name)
         if len(shapes) != 1:
-            raise ValueError("patch %d needs arrays of one shape, not %s" % (patch, sorted(shapes) or "none at all"))
+            raise ValueError("patch %d needs arrays of one shape, found %s" % (patch, sorted(shapes) or "no array"))
         cells = shapes.popitem()[0][::-1]
         rest = [0] * (3 - self.dimension)
         if min(cells) < 1:
             raise ValueError("patch %d has no cells" % patch)
         upper = [int(n + c - 1) for n, c in zip(lower, cells)]
-        if max(upper) > _MOST_CELL:
-            raise ValueError("patch %d ends at cell %d, beyond the limit %d. Choose a smaller lower" % (patch, max(upper), _MOST_CELL))
+        if max(upper) > _MAX_CELL:
+            raise ValueError("patch %d ends at cell %d, beyond the limit %d. Choose a smaller lower" % (patch, max(upper), _MAX_CELL))
         return lower.tolist() + rest, upper + rest
 
 
 def _dimension_of(arrays, nodes):
     """Returns the dimension of a single box, from the axes of its arrays. Raises ValueError if the arrays may be vectors in two
     dimensions, or scalars in three."""
-    given = {name: patches[0] for name, patches in arrays.items() if patches and patches[0] is not None}
-    axes = {array.ndim for array in given.values()}
-    if axes == {3} and all(array.shape[2] - (name in nodes) in (2, 3) for name, array in given.items()):
-        name, array = next(iter(given.items()))
+    first_patch = {name: patches[0] for name, patches in arrays.items() if patches and patches[0] is not None}
+    axes = {array.ndim for array in first_patch.values()}
+    if axes == {3} and all(array.shape[2] - (name in nodes) in (2, 3) for name, array in first_patch.items()):
+        name, array = next(iter(first_patch.items()))
         raise ValueError("'%s' has the shape %s: give dimension=2 if it has %d components in two dimensions, or dimension=3 if it is a scalar in three"
                          % (name, array.shape, array.shape[2]))
     return max(2, min(axes | {3}))
 
 
-def _triple(value, name, rest):
-    words = "a finite number, or one for each axis"
-    numbers = np.atleast_1d(_arguments.numbers(value, name, words))
+def _per_axis(value, name, rest):
+    condition = "a finite number, or one for each axis"
+    numbers = np.atleast_1d(_arguments.numbers(value, name, condition))
     if numbers.shape not in ((1,), (2,), (3,)):
-        raise _arguments.wrong(ValueError, name, words, value)
+        raise _arguments.argument_error(ValueError, name, condition, value)
     return numbers.tolist() * 3 if len(numbers) == 1 else numbers.tolist() + [rest] * (3 - len(numbers))
 
 
 def _levels(level, spacing, ratio, dimension):
     """Returns (ratio, spacing, number of patches) of each level."""
     count = int(level.max()) + 1 if len(level) else 1
-    words = "a whole number from 1 to %d, or one for each of the %d levels above 0" % (_MOST_RATIO, count - 1)
-    ratios = _arguments.wholes(ratio, "ratio", words, 1, _MOST_RATIO)
+    condition = "a whole number from 1 to %d, or one for each of the %d levels above 0" % (_MAX_RATIO, count - 1)
+    ratios = _arguments.integers(ratio, "ratio", condition, 1, _MAX_RATIO)
     if ratios.shape not in ((), (count - 1,)):
-        raise _arguments.wrong(ValueError, "ratio", words, ratio)
-    cell, levels = _triple(spacing, "spacing", 1.0), []
+        raise _arguments.argument_error(ValueError, "ratio", condition, ratio)
+    cell, levels = _per_axis(spacing, "spacing", 1.0), []
     if min(cell) <= 0:
-        raise _arguments.wrong(ValueError, "spacing", "above 0", spacing)
+        raise _arguments.argument_error(ValueError, "spacing", "above 0", spacing)
     for number, finer in enumerate([1] + np.broadcast_to(ratios, count - 1).tolist()):
         finer = [finer if axis < dimension else 1 for axis in range(3)]
         cell = [size / r for size, r in zip(cell, finer)]

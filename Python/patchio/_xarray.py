@@ -3,11 +3,11 @@ import numpy as np
 
 from . import _sampling
 from ._errors import step_error
-from ._optional import optional
+from ._optional import import_optional
 
 _DATES = ("1678", "2261")    # first and last year of xarray's dates, which count nanoseconds
-_LEAST_CHUNK = 128           # cells along an axis
-_NO_PATCH = 32               # VTK's flag of hidden cells
+_MIN_CHUNK = 128             # cells along an axis
+_HIDDEN_CELL = 32            # VTK's flag of hidden cells
 
 
 # ---- one variable ----------------------------------------------------------------------------------------
@@ -20,7 +20,7 @@ def patches_of(step, name, level):
     return np.flatnonzero(present if level is None else present & (step.patches["level"] == level))
 
 
-def _disjoint(lower, upper):
+def _are_disjoint(lower, upper):
     """Returns whether no two boxes share a cell."""
     return all(not ((lower[n + 1:] <= upper[n]).all(1) & (upper[n + 1:] >= lower[n]).all(1)).any() for n in range(len(lower)))
 
@@ -38,7 +38,7 @@ class LevelArray:
         self.name, self.level = name, level
         variable, patches = step.variables[name], patches_of(step, name, level)
         lower, upper = step.patches["lower"][patches], step.patches["upper"][patches]
-        if step.coordinates and not _disjoint(lower, upper):
+        if step.coordinates and not _are_disjoint(lower, upper):
             raise step_error(step, "patches of '%s' are in several blocks that share indices, so they are not one array. "
                                    "Use to_pyvista() instead.", name)
         # All variables of a level have the same box, so that they share the coordinates.
@@ -46,32 +46,32 @@ class LevelArray:
         self.lower, self.upper = box or (of_level["lower"].min(0), of_level["upper"].max(0))
         cells = (upper - lower + 1).astype(np.int64).prod(1).sum()
         if not step.coordinates:    # patches of a level may overlap; these blocks do not
-            _, rows = step._plan([name], patches, None, "filled")
+            _, rows = step._plan_blocks([name], patches, None, "filled")
             cells = (rows["upper"] - rows["lower"] + 1).astype(np.int64).prod(1).sum()
         self.full = cells == (self.upper - self.lower + 1).astype(np.int64).prod() if full is None else full
         role = step.patches["level"][patches[0]]
         more = (np.arange(3) < step.dimension) & ~np.array(step._flat[role], bool)
-        self.more = more.astype(int) * (variable.centering == "node")
+        self.extra_nodes = more.astype(int) * (variable.centering == "node")
         self.axes = step.dimension
-        sizes = (self.upper - self.lower + 1 + self.more)[:self.axes][::-1]
+        sizes = (self.upper - self.lower + 1 + self.extra_nodes)[:self.axes][::-1]
         self.shape = tuple(sizes.tolist()) + ((variable.components,) if variable.components > 1 else ())
-        kind = step.dtype(name)
-        self.dtype = kind if self.full else np.promote_types(kind, np.float16)
+        dtype = step.dtype(name)
+        self.dtype = dtype if self.full else np.promote_types(dtype, np.float16)
         self.borders = [np.unique(lower[:, axis]) for axis in range(self.axes)][::-1]
 
     def read(self, step, key=()):
         """Returns the values of a step at `key`, an index of whole numbers and slices as in numpy."""
         key = tuple(key) + (slice(None),) * (len(self.shape) - len(key))
         picks = [range(size)[part] for size, part in zip(self.shape, key)]
-        places = [pick if isinstance(pick, range) else range(pick, pick + 1) for pick in picks]
-        if not all(len(place) for place in places):
+        ranges = [pick if isinstance(pick, range) else range(pick, pick + 1) for pick in picks]
+        if not all(len(indices) for indices in ranges):
             return np.zeros([len(pick) for pick in picks if isinstance(pick, range)], self.dtype)
         first, last = np.zeros(3, int), np.zeros(3, int)
-        for axis, place in enumerate(reversed(places[:self.axes])):
+        for axis, indices in enumerate(reversed(ranges[:self.axes])):
             # A node needs only one of its cells, but next to gaps, the existing cell may be on either side.
-            most, sides = self.upper[axis] - self.lower[axis], self.more[axis] * (not self.full)
-            first[axis] = min(max(min(place[0], place[-1]) - sides, 0), most)
-            last[axis] = min(max(max(place[0], place[-1]) - self.more[axis] + sides, first[axis]), most)
+            most, sides = self.upper[axis] - self.lower[axis], self.extra_nodes[axis] * (not self.full)
+            first[axis] = min(max(min(indices[0], indices[-1]) - sides, 0), most)
+            last[axis] = min(max(max(indices[0], indices[-1]) - self.extra_nodes[axis] + sides, first[axis]), most)
         values = self._read_cells(step, first, last)
         start = list(first[:self.axes][::-1]) + [0] * (len(self.shape) - self.axes)
         index = tuple(pick - low if not isinstance(pick, range) else np.arange(pick.start, pick.stop, pick.step) - low
@@ -83,8 +83,8 @@ class LevelArray:
     def _read_cells(self, step, first, last):
         """Returns the values of the cells `first` to `last`, or of their nodes; counted from the lower corner of the array."""
         patches = patches_of(step, self.name, self.level)
-        more = tuple(self.more[:self.axes][::-1])
-        whole = tuple(np.add((last - first + 1)[:self.axes][::-1], more)) + self.shape[self.axes:]
+        extra_nodes = tuple(self.extra_nodes[:self.axes][::-1])
+        whole = tuple(np.add((last - first + 1)[:self.axes][::-1], extra_nodes)) + self.shape[self.axes:]
         # A step may have fewer patches than the array, or none.
         boxes = step.patches[patches]
         low, high = self.lower + first, self.lower + last
@@ -100,8 +100,8 @@ class LevelArray:
         cells = tuple((high - low + 1)[:self.axes][::-1])
         flags = b"" if self.full else plan.flags(0)
         if flags:
-            gaps = np.frombuffer(flags, np.uint8).reshape(cells) == _NO_PATCH
-            found[_at_nodes(gaps, more)] = np.nan
+            gaps = np.frombuffer(flags, np.uint8).reshape(cells) == _HIDDEN_CELL
+            found[_nodes_in_gaps(gaps, extra_nodes)] = np.nan
         if found.shape == whole:
             return found
         values = np.full(whole, np.nan, self.dtype)
@@ -111,23 +111,23 @@ class LevelArray:
 
     def chunks(self):
         """Returns the sizes of chunks along each axis. Chunks end at borders of patches; all but the last have at least
-        _LEAST_CHUNK cells."""
+        _MIN_CHUNK cells."""
         found = []
         for axis, borders in enumerate(self.borders):
             ends = [0]
-            for place in (borders - self.lower[:self.axes][::-1][axis]).tolist():
-                if place - ends[-1] >= _LEAST_CHUNK:
-                    ends.append(place)
+            for border in (borders - self.lower[:self.axes][::-1][axis]).tolist():
+                if border - ends[-1] >= _MIN_CHUNK:
+                    ends.append(border)
             found.append(tuple(np.diff(ends + [self.shape[axis]]).tolist()))
         return found + [(size,) for size in self.shape[self.axes:]]
 
 
-def _at_nodes(gaps, more):
+def _nodes_in_gaps(gaps, extra_nodes):
     """Returns a mask of the nodes whose adjacent cells are all gaps.
 
-    more    per axis, the number of nodes beyond the number of cells; 0: the mask stays unchanged along the axis
+    extra_nodes    per axis, the number of nodes beyond the number of cells; 0: the mask stays unchanged along the axis
     """
-    for axis, wider in enumerate(more):
+    for axis, wider in enumerate(extra_nodes):
         if wider:
             pad = [(0, 0)] * gaps.ndim
             pad[axis] = (1, 1)
@@ -161,7 +161,7 @@ class PointsArray:
 
 def _level_of(step, names):
     """Returns the first level with one of the variables, among the levels that ParaView's reader would show."""
-    for level in step._core.levels_shown([step._number(name) for name in names]):
+    for level in step._core.levels_shown([step._variable_number(name) for name in names]):
         if any(patches_of(step, name, level).size for name in names):
             return level
     return 0
@@ -170,8 +170,8 @@ def _level_of(step, names):
 def _variables_of_level(step, variables, level):
     """Returns the names of the variables on a level. Raises Error for a named variable that no patch of the level has."""
     found = []
-    for name in step._names(variables):
-        step._number(name)
+    for name in step._variable_names(variables):
+        step._variable_number(name)
         if patches_of(step, name, level).size:
             found.append(name)
         elif variables is not None:
@@ -223,7 +223,7 @@ def axes_of_box(step, level, lower, upper, centering):
     return _coordinates_of(step, _axis_names(step, centering)[:step.dimension], axes)
 
 
-def _of_boxes(step, name, level, box, full):
+def _array_of_boxes(step, name, level, box, full):
     """Returns (dimensions, array) and the coordinates of a variable on boxes."""
     variable, array = step.variables[name], LevelArray(step, name, level, box, full)
     names = _axis_names(step, variable.centering)[:step.dimension]
@@ -234,13 +234,13 @@ def _of_boxes(step, name, level, box, full):
     else:
         coordinates = axes_of_box(step, first, array.lower, array.upper, variable.centering)
     if step.level_names[first] == "surface":    # of GrADS, without levels
-        array = Surface(array)
+        array = SurfaceArray(array)
         dimensions = dimensions[1:]
         coordinates = {key: coordinates[key] for key in dimensions}
     return (dimensions + [name + "_component"] * (variable.components > 1), array), coordinates
 
 
-class Surface:
+class SurfaceArray:
     """A LevelArray without its first axis, which has one value."""
 
     def __init__(self, array):
@@ -255,11 +255,11 @@ class Surface:
         return self.array.chunks()[1:]
 
 
-def _of_points(step, name, level):
+def _array_of_points(step, name, level):
     """Returns (dimensions, PointsArray) and the coordinates of a variable on lists of points."""
-    places = np.concatenate([step.positions(patch) for patch in patches_of(step, name, level)])
+    positions = np.concatenate([step.positions(patch) for patch in patches_of(step, name, level)])
     more = [name + "_component"] * (step.variables[name].components > 1)
-    return (["point"] + more, PointsArray(step, name, level)), {axis: ("point", places[:, a]) for a, axis in enumerate("xyz"[:step.dimension])}
+    return (["point"] + more, PointsArray(step, name, level)), {axis: ("point", positions[:, a]) for a, axis in enumerate("xyz"[:step.dimension])}
 
 
 def describe(step, variables, level, boxes=None):
@@ -268,20 +268,20 @@ def describe(step, variables, level, boxes=None):
     boxes    {name: (lower, upper, full)} for arrays that are larger than the box of the patches at this step
     """
     if step.mesh:
-        _sampling.check_boxes(step)
-    names = step._names(variables)
+        _sampling.check_can_sample(step)
+    names = step._variable_names(variables)
     for name in names:
-        step._number(name)
+        step._variable_number(name)
     if level is None and step.axes:
         names = [name for name in names if patches_of(step, name, None).size]
     else:
-        level = _level_of(step, names) if level is None else step._level(level)
+        level = _level_of(step, names) if level is None else step._level_number(level)
         names = _variables_of_level(step, variables, level)
     arrays, coordinates = {}, {}
     for name in names:
         points = step.level_roles[step.patches["level"][patches_of(step, name, level)[0]]] == "points"
         *box, full = (boxes or {}).get(name, (None, None))
-        array, of_array = _of_points(step, name, level) if points else _of_boxes(step, name, level, tuple(box) if full is not None else None, full)
+        array, of_array = _array_of_points(step, name, level) if points else _array_of_boxes(step, name, level, tuple(box) if full is not None else None, full)
         long_name = step.variables[name].long_name
         arrays[name] = (*array, {"long_name": long_name} if long_name else {})
         coordinates.update(of_array)
@@ -342,7 +342,7 @@ def times_of(data):
 def to_xarray(step, variables, level):
     """Implements Step.to_xarray()."""
     arrays, coordinates = describe(step, variables, level)
-    xarray = optional("xarray", "to_xarray()")
+    xarray = import_optional("xarray", "to_xarray()")
     arrays = {name: (dimensions, array.read(step), attributes) for name, (dimensions, array, attributes) in arrays.items()}
     coordinates["time"] = time_of(step.date, step.time)
     return xarray.Dataset(arrays, coordinates, {"source": str(step.path), "step": step.number})

@@ -2,14 +2,14 @@
 import numpy as np
 
 from ._errors import step_error
-from ._optional import optional
+from ._optional import import_optional
 
-_MOST_CELLS = 1 << 19    # of a grid
+_MAX_CELLS = 1 << 19    # of a grid
 
 
-def _refinement(step, used):
+def _refinement_ratio(step, level_count):
     """Returns the refinement ratio between levels. Raises Error unless one whole number holds for all levels and axes, as yt requires."""
-    spacing = step.levels["spacing"][:used, :step.dimension]
+    spacing = step.levels["spacing"][:level_count, :step.dimension]
     ratios = spacing[:-1] / spacing[1:]
     if not ratios.size:
         return 2
@@ -20,20 +20,20 @@ def _refinement(step, used):
     return ratio
 
 
-def _cut(part, fine):
-    """Cuts (block, lower, upper) into parts of at most _MOST_CELLS cells, which limits the reads of yt. Cuts are at edges of coarser cells."""
+def _split(part, fine):
+    """Cuts (block, lower, upper) into parts of at most _MAX_CELLS cells, which limits the reads of yt. Cuts are at edges of coarser cells."""
     number, lower, upper = part
     sizes = upper - lower + 1
     axis = int(sizes.argmax())
     middle = (lower[axis] + sizes[axis] // 2) // fine[axis] * fine[axis]
-    if sizes.astype(np.int64).prod() <= _MOST_CELLS or not lower[axis] < middle <= upper[axis]:
+    if sizes.astype(np.int64).prod() <= _MAX_CELLS or not lower[axis] < middle <= upper[axis]:
         return [part]
     end, begin = upper.copy(), lower.copy()
     end[axis], begin[axis] = middle - 1, middle
-    return _cut((number, lower, end), fine) + _cut((number, begin, upper), fine)
+    return _split((number, lower, end), fine) + _split((number, begin, upper), fine)
 
 
-def _within_parents(step, blocks, ratio):
+def _split_at_parents(step, blocks, ratio):
     """Returns (block, lower, upper) of parts of the blocks, each within one part of the next coarser level: a grid of yt has one parent."""
     parts, before = [], None
     fine = np.where(np.arange(3) < step.dimension, ratio, 1)
@@ -50,13 +50,13 @@ def _within_parents(step, blocks, ratio):
                 raise step_error(step, "to_yt() needs patches inside patches of the coarser level, but patch %d is not. Choose "
                                        "levels=[0], or use uniform_grid().", blocks["patch"][number])
             found += [(number, lows[i], highs[i]) for i in inside]
-        found = [smaller for part in found for smaller in _cut(part, fine)]
+        found = [smaller for part in found for smaller in _split(part, fine)]
         before = np.array([part[1] for part in found]), np.array([part[2] for part in found])
         parts += found
     return parts
 
 
-def _reader(step, name, component, patches, lower, upper):
+def _box_reader(step, name, component, patches, lower, upper):
     """Returns the function by which yt reads the values [i, j, k] of a box of cells, whenever yt needs the values."""
     def read(_grid, _field):
         plan = step._core.plan_box(patches, lower, upper)
@@ -73,7 +73,7 @@ def _fields(step, names, patches, lower, upper):
         components = step.variables[name].components
         for c in range(components):
             label = name if components == 1 else "%s_%s" % (name, "xyz"[c] if components <= 3 else c)
-            fields[label] = _reader(step, name, c if components > 1 else None, patches, lower.tolist(), upper.tolist())
+            fields[label] = _box_reader(step, name, c if components > 1 else None, patches, lower.tolist(), upper.tolist())
     return fields
 
 
@@ -85,25 +85,25 @@ def _check_presence(step, names, patches):
 
 def to_yt(step, variables, levels):
     """Implements Step.to_yt()."""
-    yt = optional("yt", "to_yt()")
+    yt = import_optional("yt", "to_yt()")
     if step.mesh or step.grid != "uniform" or "points" in step.level_roles:
         raise step_error(step, "to_yt() supports only uniform grids.")
     of_cells = [name for name, variable in step.variables.items() if variable.centering == "cell"]
-    names = step._names(variables) if variables is not None else of_cells
+    names = step._variable_names(variables) if variables is not None else of_cells
     if not names or any(name not in of_cells for name in names):
         raise step_error(step, "to_yt() needs cell variables. The cell variables are: %s.", ", ".join(of_cells) or "none")
-    wanted = np.array(step._wanted(None, levels), int)
-    _, blocks = step._plan(names, wanted, levels, "filled")
+    selected = np.array(step._select_patches(None, levels), int)
+    _, blocks = step._plan_blocks(names, selected, levels, "filled")
     if not blocks.size or blocks["level"].min() > 0:
         raise step_error(step, "to_yt() needs all levels from 0 up to the finest one.")
-    _check_presence(step, names, wanted)
-    of_level = [wanted[step.patches["level"][wanted] == level].tolist() for level in range(len(step.levels))]
-    ratio = _refinement(step, blocks["level"].max() + 1)
+    _check_presence(step, names, selected)
+    of_level = [selected[step.patches["level"][selected] == level].tolist() for level in range(len(step.levels))]
+    ratio = _refinement_ratio(step, blocks["level"].max() + 1)
     flat = np.arange(3) >= step.dimension
     spacing = np.where(flat, 1.0, step.levels["spacing"])
     origin = np.where(flat, 0.0, step.origin)
     grids = []
-    for number, lower, upper in _within_parents(step, blocks, ratio):
+    for number, lower, upper in _split_at_parents(step, blocks, ratio):
         level = int(blocks["level"][number])
         grids.append({"left_edge": origin + lower * spacing[level], "right_edge": origin + (upper + 1) * spacing[level], "level": level,
                       "dimensions": upper - lower + 1, **_fields(step, names, of_level[level], lower, upper)})

@@ -21,16 +21,16 @@ except ImportError:    # loaded by its path, without PYTHONPATH
 from patchio import _grids
 
 _EXTENSIONS = "visit samrai pio ctl vtkhdf h5"
-_MOST_LEVEL = 100
-_MOST_THREADS = 256
+_MAX_LEVEL = 100
+_MAX_THREADS = 256
 
 
-def _vector(name, default, label, text, kind="int", domain=""):
+def _property_xml(name, default, label, text, number_type="int", domain=""):
     """Returns the XML of a property with numbers."""
     default = " ".join(map(str, default))
     return """<%sVectorProperty name="%s" label="%s" command="Set%s" number_of_elements="%d" default_values="%s">%s
       <Documentation>%s</Documentation></%sVectorProperty>""" % (
-        kind.title(), name, label, name, len(default.split()), default, domain, text, kind.title())
+        number_type.title(), name, label, name, len(default.split()), default, domain, text, number_type.title())
 
 
 _FORMS = {0: "patches", 1: "merged", 2: "fewest"}
@@ -47,7 +47,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
     def __init__(self):
         VTKPythonAlgorithmBase.__init__(self, nInputPorts=0, nOutputPorts=1, outputType="vtkMultiBlockDataSet")
         self._path, self._data, self._step = None, None, None
-        self._levels, self._region, self._use_region = (0, _MOST_LEVEL), (0, 1, 0, 1, 0, 1), False
+        self._levels, self._region, self._use_region = (0, _MAX_LEVEL), (0, 1, 0, 1, 0, 1), False
         self._form, self._threads, self._concurrency, self._load = 1, 0, 0, 0
         self._arrays = vtkDataArraySelection()
         self._arrays.AddObserver("ModifiedEvent", lambda *_: self.Modified())
@@ -77,41 +77,41 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         """Returns the selection of the arrays to read."""
         return self._arrays
 
-    @smproperty.xml(_vector("LevelRange", (0, _MOST_LEVEL), "Level Range", "The first and the last level to read."))
+    @smproperty.xml(_property_xml("LevelRange", (0, _MAX_LEVEL), "Level Range", "The first and the last level to read."))
     def SetLevelRange(self, first, last):
         """Sets the first and the last level to read."""
         self._set("_levels", (first, last))
 
-    @smproperty.xml(_vector("UseRegion", (0,), "Use Region", "Read only patches that touch Region Bounds.", domain=_SWITCH))
+    @smproperty.xml(_property_xml("UseRegion", (0,), "Use Region", "Read only patches that touch Region Bounds.", domain=_SWITCH))
     def SetUseRegion(self, use):
         """Switches the region on or off."""
         self._set("_use_region", bool(use))
 
-    @smproperty.xml(_vector("RegionBounds", (0, 1, 0, 1, 0, 1), "Region Bounds", "The region: lower and upper bound along x, y and z.", "double"))
+    @smproperty.xml(_property_xml("RegionBounds", (0, 1, 0, 1, 0, 1), "Region Bounds", "The region: lower and upper bound along x, y and z.", "double"))
     def SetRegionBounds(self, *bounds):
         """Sets the region: lower and upper bound along x, y and z."""
         self._set("_region", tuple(bounds))
 
-    @smproperty.xml(_vector("Blocks", (1,), "Blocks", "The grids of a level. Without Hidden Cells: few grids, which leave out the cells that finer levels "
+    @smproperty.xml(_property_xml("Blocks", (1,), "Blocks", "The grids of a level. Without Hidden Cells: few grids, which leave out the cells that finer levels "
                             "cover. Fewest: larger grids, in which such cells are hidden; faster where there are many patches. ParaView's Contour draws "
                             "hidden cells. One Per Patch: each patch is a grid; cells that finer levels cover are hidden.", domain=_CHOICE))
     def SetBlocks(self, form):
         """Chooses the form of the blocks."""
         self._set("_form", form)
 
-    @smproperty.xml(_vector("ThreadsPerRank", (0,), "Threads Per Rank", "NT: the number of concurrent reads on each rank. 0: from Storage Concurrency or, if "
-                            "that is 0, from the profile of the storage.", domain='<IntRangeDomain name="range" min="0" max="%d"/>' % _MOST_THREADS))
+    @smproperty.xml(_property_xml("ThreadsPerRank", (0,), "Threads Per Rank", "NT: the number of concurrent reads on each rank. 0: from Storage Concurrency or, if "
+                            "that is 0, from the profile of the storage.", domain='<IntRangeDomain name="range" min="0" max="%d"/>' % _MAX_THREADS))
     def SetThreadsPerRank(self, threads):
         """Sets NT, the number of concurrent reads on each rank."""
         self._set("_threads", threads)
 
-    @smproperty.xml(_vector("StorageConcurrency", (0,), "Storage Concurrency", "N*: the best number of concurrent reads for the storage. "
+    @smproperty.xml(_property_xml("StorageConcurrency", (0,), "Storage Concurrency", "N*: the best number of concurrent reads for the storage. "
                             "NT = (N* - NC) / number of ranks. 0: unknown."))
     def SetStorageConcurrency(self, reads):
         """Sets N*, the best number of concurrent reads for the storage."""
         self._set("_concurrency", reads)
 
-    @smproperty.xml(_vector("OtherLoad", (0,), "Other Load", "NC: the number of concurrent reads by other programs."))
+    @smproperty.xml(_property_xml("OtherLoad", (0,), "Other Load", "NC: the number of concurrent reads by other programs."))
     def SetOtherLoad(self, reads):
         """Sets NC, the number of concurrent reads by other programs."""
         self._set("_load", reads)
@@ -170,17 +170,17 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
     def _concurrent_reads(self, ranks):
         """Returns NT for patchio.open(): a number, or None for automatic."""
         if self._threads > 0:
-            return min(self._threads, _MOST_THREADS)
-        return min(max((self._concurrency - self._load) // ranks, 1), _MOST_THREADS) if self._concurrency > 0 else None
+            return min(self._threads, _MAX_THREADS)
+        return min(max((self._concurrency - self._load) // ranks, 1), _MAX_THREADS) if self._concurrency > 0 else None
 
     def _read(self, output, rank, ranks):
         step = self._step
         names = [name for name in step.variables if self._arrays.ArrayIsEnabled(name) or not self._arrays.ArrayExists(name)]
-        shown = step._core.levels_shown([step._number(name) for name in names])
+        shown = step._core.levels_shown([step._variable_number(name) for name in names])
         levels = [level for level in shown if self._levels[0] <= level <= self._levels[1]]
-        mine = [patch for patch in step.part(rank, ranks).tolist() if step.patches["level"][patch] in levels]
+        patches = [patch for patch in step.part(rank, ranks).tolist() if step.patches["level"][patch] in levels]
         bounds = self._region if self._use_region else None
-        grids = _grids.grids_of(step, names, mine, levels, bounds, _FORMS.get(self._form, "merged"), self._concurrent_reads(ranks), copy=True)
+        grids = _grids.grids_of(step, names, patches, levels, bounds, _FORMS.get(self._form, "merged"), self._concurrent_reads(ranks), copy=True)
         output.SetNumberOfBlocks(len(step.levels))
         for level, name in enumerate(step.level_names):
             pieces = vtkMultiPieceDataSet()

@@ -104,32 +104,32 @@ class PatchFilters:
 
     # ---- filters -----------------------------------------------------------------------------------------
 
-    def _run(self, kind, field=None, name=None, **settings):
+    def _run(self, class_name, field=None, name=None, **settings):
         """Runs a filter and returns the only data set of its output."""
         try:
             from . import vtk
         except ModuleNotFoundError as error:
             raise ImportError("the filters in mesh.patchio need patchio.vtk, which PatchIO's build makes with -DPATCHIO_BUILD_VTK=ON") from error
-        run = getattr(vtk, kind)()
+        vtk_filter = getattr(vtk, class_name)()
         for setter, value in settings.items():
             for arguments in value if isinstance(value, list) else [(value,)]:
-                getattr(run, setter)(*arguments)
+                getattr(vtk_filter, setter)(*arguments)
         if name is not None:
-            run.SetInputArrayToProcess(0, 0, 0, field, name)
-        everything = self._mesh
-        if isinstance(everything, vtkMultiBlockDataSet):    # the output has a mesh for each child of the root
-            everything = vtkMultiBlockDataSet()
-            everything.SetBlock(0, self._mesh)
+            vtk_filter.SetInputArrayToProcess(0, 0, 0, field, name)
+        mesh = self._mesh
+        if isinstance(mesh, vtkMultiBlockDataSet):    # the output has a mesh for each child of the root
+            mesh = vtkMultiBlockDataSet()
+            mesh.SetBlock(0, self._mesh)
         errors = []
 
         def collect(_object, _event, text):
             errors.append(text.strip())
 
         collect.CallDataType = VTK_STRING
-        run.AddObserver("ErrorEvent", collect)
-        run.SetInputDataObject(everything)
-        run.Update()
+        vtk_filter.AddObserver("ErrorEvent", collect)
+        vtk_filter.SetInputDataObject(mesh)
+        vtk_filter.Update()
         if errors:
             raise Error("; ".join(errors))
-        found = [pyvista.wrap(leaf) for leaf in _leaves(run.GetOutputDataObject(0))]
+        found = [pyvista.wrap(leaf) for leaf in _leaves(vtk_filter.GetOutputDataObject(0))]
         return found[0] if len(found) == 1 else pyvista.merge(found)

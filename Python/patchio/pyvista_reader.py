@@ -27,7 +27,7 @@ class _Source(pyvista.BaseVTKReader):
         self.data = self.step = None
         self.levels = self.bounds = None
         self.blocks = "merged"
-        self.off = set()
+        self.disabled = set()
 
     def SetFileName(self, filename):
         """Opens the data set of a file or folder. The active step is that of the path or, if the path is a series, the first step."""
@@ -45,47 +45,47 @@ class _Source(pyvista.BaseVTKReader):
         """Returns the name that messages of PyVista show."""
         return "patchio"
 
-    def names(self, centering):
+    def variable_names(self, centering):
         """Returns the names of the variables with this centering, "cell" or "node"."""
         return [name for name, variable in self.step.variables.items() if variable.centering == centering]
 
     def set_status(self, name, on):
         """Switches a variable on or off. Raises Error for an unknown name, as Step.read() does."""
-        self.step._number(name)
-        (self.off.discard if on else self.off.add)(name)
+        self.step._variable_number(name)
+        (self.disabled.discard if on else self.disabled.add)(name)
 
-    def levels_read(self):
+    def level_list(self):
         """Returns the argument `levels` of Step.to_pyvista(), from a single level, or from the first and the last level."""
         if self.levels is None or isinstance(self.levels, str) or not isinstance(self.levels, (tuple, list)):
             return self.levels
-        first, last = _arguments.wholes(self.levels, "levels", "a level, or the first and the last level", 0).tolist()
+        first, last = _arguments.integers(self.levels, "levels", "a level, or the first and the last level", 0).tolist()
         return list(range(first, min(last, len(self.step.levels) - 1) + 1))
 
     def Update(self):
         """Reads the active step."""
-        names = [name for name in self.step.variables if name not in self.off]
-        self._data_object = self.step.to_pyvista(names, levels=self.levels_read(), bounds=self.bounds, blocks=self.blocks)
+        names = [name for name in self.step.variables if name not in self.disabled]
+        self._data_object = self.step.to_pyvista(names, levels=self.level_list(), bounds=self.bounds, blocks=self.blocks)
 
     def GetNumberOfCellArrays(self):
-        return len(self.names("cell"))
+        return len(self.variable_names("cell"))
 
     def GetCellArrayName(self, number):
-        return self.names("cell")[number]
+        return self.variable_names("cell")[number]
 
     def GetNumberOfPointArrays(self):
-        return len(self.names("node"))
+        return len(self.variable_names("node"))
 
     def GetPointArrayName(self, number):
-        return self.names("node")[number]
+        return self.variable_names("node")[number]
 
     def GetCellArrayStatus(self, name):
-        return name not in self.off
+        return name not in self.disabled
 
     GetPointArrayStatus = GetCellArrayStatus
     SetCellArrayStatus = SetPointArrayStatus = set_status
 
 
-def _of_source(name, text):
+def _source_property(name, text):
     """Returns a property of PatchReader whose value is an attribute of its _Source."""
     return property(lambda self: getattr(self.reader, name), lambda self, value: setattr(self.reader, name, value), doc=text)
 
@@ -95,9 +95,9 @@ class PatchReader(pyvista.BaseReader, pyvista.PointCellDataSelection, pyvista.Ti
 
     _class_reader = _Source
 
-    levels = _of_source("levels", "The level to read, by number or name, or the first and the last level; None: all.")
-    bounds = _of_source("bounds", "Six numbers: only patches that touch this region are read. None: all.")
-    blocks = _of_source("blocks", '"merged": few grids; "patches": a grid per patch.')
+    levels = _source_property("levels", "The level to read, by number or name, or the first and the last level; None: all.")
+    bounds = _source_property("bounds", "Six numbers: only patches that touch this region are read. None: all.")
+    blocks = _source_property("blocks", '"merged": few grids; "patches": a grid per patch.')
 
     @property
     def number_time_points(self):

@@ -12,7 +12,7 @@ from . import _arguments, _xarray
 from . import open as open_data
 
 _EXTENSIONS = (".visit", ".samrai", ".pio", ".ctl")
-_STEPS_KEPT = 4
+_CACHED_STEPS = 4
 
 
 class _Series:
@@ -28,7 +28,7 @@ class _Series:
     def __setstate__(self, state):
         self.path, self.options = state
         self.lock = threading.Lock()
-        self.step = functools.lru_cache(_STEPS_KEPT)(lambda index: self.data[index])
+        self.step = functools.lru_cache(_CACHED_STEPS)(lambda index: self.data[index])
 
     @functools.cached_property
     def data(self):
@@ -89,19 +89,19 @@ class PatchBackend(BackendEntrypoint):
         series = _Series(os.fspath(filename_or_obj), {"metadata": metadata, "threads": threads, "listed_only": listed_only})
         data = series.data
         if step is not None:
-            step = range(len(data))[_arguments.whole(step, "step", "the index of a step, %d to %d" % (-len(data), len(data) - 1),
+            step = range(len(data))[_arguments.integer(step, "step", "the index of a step, %d to %d" % (-len(data), len(data) - 1),
                                                      -len(data), len(data) - 1)]
         first = data[step or 0]
         steps = range(len(data)) if step is None else step
         if level is None and not first.axes and not first.mesh:
             level = _xarray._level_of(first, list(first.variables))
         elif level is not None:
-            level = first._level(level)
+            level = first._level_number(level)
         boxes = {} if step is not None or first.coordinates or first.mesh else _xarray.boxes_of_series(data, data.paths, level)
         arrays, coordinates = _xarray.describe(first, None, level, boxes)
         times = _xarray.times_of(data)
         coordinates["time"] = ("time", times) if step is None else times[step]
-        dropped = set(_arguments.several(drop_variables)) if drop_variables is not None else set()
+        dropped = set(_arguments.as_list(drop_variables)) if drop_variables is not None else set()
         along = ["time"] if step is None else []
         variables = {}
         for name, (dimensions, array, attributes) in arrays.items():

@@ -210,7 +210,7 @@ ReadCost ReadContainer(const Options& options, Communicator& ranks, const std::s
   const OpenedStep step(ranks, series.Steps.back().Path, IndexMode::Off);
   LoadRequest request;
   std::vector<int> mine;
-  const auto [first, end] = PartOfRank(step.Data().Patches.size(), ranks.Rank(), ranks.Size());
+  const auto [first, end] = ShareOfRank(step.Data().Patches.size(), ranks.Rank(), ranks.Size());
   mine.resize(end - first);
   std::iota(mine.begin(), mine.end(), static_cast<int>(first));
   if (options.InBox) {
@@ -263,7 +263,7 @@ ReadCost ReadHdf5(const Options& options, Communicator& ranks, std::vector<std::
     H5G_info_t info;
     H5Gget_info(file, &info);
     metadata += watch.Seconds() - before;
-    const auto [first, end] = PartOfRank(info.nlinks, ranks.Rank(), ranks.Size());
+    const auto [first, end] = ShareOfRank(info.nlinks, ranks.Rank(), ranks.Size());
     for (std::size_t i = first; i < end; ++i) {
       const double opening = watch.Seconds();
       char name[64];
@@ -317,7 +317,7 @@ json Measure(const Options& options, Communicator& ranks)
     return {{"write", Slowest(ranks, watch.Seconds())}};
   }
   const auto memory = std::make_shared<MemoryPool>();
-  memory->Keep(std::uint64_t(1) << 40);
+  memory->SetKeptLimit(std::uint64_t(1) << 40);
   std::vector<std::vector<float>> arrays;
   ReadCost cost;
   double all = 0;

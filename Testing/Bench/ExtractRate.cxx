@@ -64,7 +64,7 @@ std::vector<std::pair<const Block*, long long>> CutRows(const Blocks& blocks, co
       for (int j = 0; j < block.Cells(1); ++j) {
         int above = 0, below = 0;
         for (int corner = 0; corner < 8; ++corner) {
-          const double value = plane.At({block.PositionsOf(0)[corner & 1 ? block.Cells(0) : 0],
+          const double value = plane.ValueAt({block.PositionsOf(0)[corner & 1 ? block.Cells(0) : 0],
               block.PositionsOf(1)[j + (corner >> 1 & 1)], block.PositionsOf(2)[k + (corner >> 2)]});
           above += value >= 0;
           below += value < 0;
@@ -156,7 +156,7 @@ int main(int argc, char** argv)
     vtkNew<vtkPlane> plane;
     plane->SetOrigin(middle, middle, middle + 0.3);
     oblique ? plane->SetNormal(1, 0.7, 0.4) : plane->SetNormal(0, 0, 1);
-    found[oblique ? "oblique slice" : "slice"] = Measure(blocks, *Surface::Make(plane, 0), rounds);
+    found[oblique ? "oblique slice" : "slice"] = Measure(blocks, *Surface::FromFunction(plane, 0), rounds);
   }
   std::printf("%s\n", found.dump().c_str());
 }

@@ -64,12 +64,12 @@ public:
   void End(std::uint64_t bytes) { this->Step(-1, bytes); }
 
   /// Returns the measurements since the last call.
-  patchio::OwnShare Take()
+  patchio::OwnReadTotals Take()
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->Advance();
     const double passed = this->Last - this->Begun;
-    const patchio::OwnShare share{this->Bytes, passed > 0 ? this->Area / passed : 0, this->Requests};
+    const patchio::OwnReadTotals share{this->Bytes, passed > 0 ? this->Area / passed : 0, this->Requests};
     this->Begun = this->Last;
     this->Bytes = 0;
     this->Requests = 0;
@@ -140,7 +140,7 @@ public:
     this->Change.notify_all();
   }
 
-  patchio::OwnShare Take()
+  patchio::OwnReadTotals Take()
   {
     if (this->Failed) {
       throw patchio::Error("A file could not be read.");
@@ -297,17 +297,17 @@ nlohmann::json Measure(const Options& options)
       readers.Allow(options.Threads[window % options.Threads.size()]);
       std::this_thread::sleep_for(std::chrono::duration<double>(options.Settle));
       patchio::OwnReads changing;
-      changing.All = readers.Take();
+      changing.AllRanks = readers.Take();
       changing.Steady = false;
       sensor.Sample(changing);
     }
     const double begin = Now();
     std::this_thread::sleep_for(std::chrono::duration<double>(options.Seconds));
     patchio::OwnReads own;
-    own.All = readers.Take();
+    own.AllRanks = readers.Take();
     const double passed = Now() - begin;
     estimate = sensor.Sample(own);
-    windows.push_back({{"in_flight", own.All.InFlight}, {"MB_per_s", own.All.Bytes / passed / 1e6},
+    windows.push_back({{"in_flight", own.AllRanks.InFlight}, {"MB_per_s", own.AllRanks.Bytes / passed / 1e6},
         {"load", estimate.Load}, {"sureness", estimate.Confidence}, {"source", estimate.Source}});
   }
   return {{"load", estimate.Load}, {"sureness", estimate.Confidence}, {"source", estimate.Source},

@@ -25,10 +25,10 @@ json JsonOf(const patchio::probe::QuickProbeResult& result)
     samples.push_back({sample.Concurrency, sample.Rate / 1e6, sample.Pass});
   }
   return {{"best", result.Profile.Concurrency}, {"fit", result.Profile.Fit.Text()},
-      {"alone", JsonOf(result.Alone)}, {"at_best", JsonOf(result.AtBest)}, {"cancelled", result.Cancelled},
-      {"cache_answered", result.CacheAnswered}, {"out_of_time", result.OutOfTime},
-      {"seconds", result.Seconds}, {"notes", result.Profile.Notes}, {"samples_MB_per_s", samples},
-      {"type", result.Profile.Where.Type}};
+      {"alone", JsonOf(result.CostAlone)}, {"at_best", JsonOf(result.CostAtBest)},
+      {"cancelled", result.Cancelled}, {"cache_answered", result.CacheAnswered},
+      {"out_of_time", result.OutOfTime}, {"seconds", result.Seconds}, {"notes", result.Profile.Notes},
+      {"samples_MB_per_s", samples}, {"type", result.Profile.StorageMount.Type}};
 }
 
 int Run(int argc, char** argv)
@@ -56,7 +56,7 @@ int Run(int argc, char** argv)
   const auto progress = [show](const patchio::probe::ProbeProgress& now) {
     if (show) {
       std::fprintf(
-          stderr, "%3.0f %%, %.0f s left: %s\n", 100 * now.Fraction, now.SecondsLeft, now.Doing.c_str());
+          stderr, "%3.0f %%, %.0f s left: %s\n", 100 * now.Fraction, now.SecondsLeft, now.Activity.c_str());
     }
     return true;
   };

@@ -136,7 +136,7 @@ public:
   hid_t Get(int file)
   {
     hdf5::Handle& open = this->Files[file];
-    if (!open.Valid()) {
+    if (!open.IsValid()) {
       open = hdf5::Handle(H5Fopen(ClusterPath(this->Data, file).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
     }
     return open;
@@ -455,7 +455,7 @@ int Run(int argc, char** argv)
     }
     nlohmann::json windows = nlohmann::json::array();
     for (const ReadWindow& window : cost.Windows) {
-      windows.push_back({window.Seconds, window.Threads, window.Rate, window.Own.All.InFlight});
+      windows.push_back({window.Seconds, window.Threads, window.Rate, window.Reads.AllRanks.InFlight});
     }
     const nlohmann::json json{{"windows", windows}, {"in_flight", cost.InFlight}, {"changes", found},
         {"load", cost.Load}, {"open", cost.Open}, {"locate", cost.Locate}, {"plan", cost.Plan},

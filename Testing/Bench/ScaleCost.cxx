@@ -135,7 +135,7 @@ void Save(const Options& options, const MadeUpFormat& format, const std::string&
   BuiltIndex built = *BuildIndex(comm, format, catalog, settings);
   const SaveOutcome outcome = SaveStepIndexFile(comm, format, catalog, built, describing, settings);
   if (outcome.Path.empty()) {
-    throw Error("The index file in " + options.Folder + " was not saved: " + outcome.WhyNot + ".");
+    throw Error("The index file in " + options.Folder + " was not saved: " + outcome.Reason + ".");
   }
 }
 
@@ -157,17 +157,17 @@ MergeCost MeasureMerging(const Catalog& catalog)
   const Nesting nesting(catalog, shown);
   std::int64_t cells = 0;
   for (const Patch& patch : catalog.Patches) {
-    cells += patch.Cells.Cells();
+    cells += patch.Cells.CellCount();
   }
   BlockOptions options;
   options.Merge = true;
   options.Cover.MostCells = std::min(options.Cover.MostCells, cells / (pieces * blocksOfPiece) + 1);
   const std::vector<int> preferred = PreferredRanks(catalog, pieces);
   const std::vector<Block> blocks =
-      MakeBlocks(catalog, shown, KindsByPreferredRank(kinds, preferred), nesting, true, options);
+      MakeBlocks(catalog, shown, TypesByPreferredRank(kinds, preferred), nesting, true, options);
   std::vector<std::int64_t> weights;
   for (const Block& block : blocks) {
-    weights.push_back(block.Cells.Cells());
+    weights.push_back(block.Cells.CellCount());
   }
   const std::vector<int> parts = PartitionBlocks(blocks, preferred, weights, pieces);
   const MergeCost cost{watch.Seconds(), blocks.size()};
@@ -243,7 +243,7 @@ nlohmann::json Measure(const Options& options, const std::string& path, Communic
   const double open = watch.Seconds();
   const std::uint64_t memory = MemoryInUse() - before;
   if (!search.Found) {
-    throw Error("The index file of " + path + " was not found sound: " + search.Passed.at(0).Message);
+    throw Error("The index file of " + path + " was not found sound: " + search.Rejected.at(0).Message);
   }
   const Catalog& catalog = search.Found->Data;
 

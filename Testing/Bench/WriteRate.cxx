@@ -33,7 +33,7 @@ struct Options
 /// Returns this rank's planes of the grid, which is divided as in k-Wave.
 Box PlanesOf(const Options& options, const Communicator& ranks)
 {
-  const auto [first, end] = PartOfRank(options.Cells[2], ranks.Rank(), ranks.Size());
+  const auto [first, end] = ShareOfRank(options.Cells[2], ranks.Rank(), ranks.Size());
   return {{0, 0, static_cast<int>(first)},
       {options.Cells[0] - 1, options.Cells[1] - 1, static_cast<int>(end) - 1}};
 }
@@ -72,8 +72,8 @@ void WriteCollectively(const Options& options, Communicator& ranks, const std::v
   }
   data.Patches[ranks.Rank()].Cells = PlanesOf(options, ranks);
   std::vector<SensorRun> runs;
-  for (const SensorSeries& series : SeriesOf(ConfigOf(options).Channels[0].Sees, options.Path)) {
-    for (std::size_t set = 0; set < series.Sets(); ++set) {
+  for (const SensorSeries& series : SeriesOf(ConfigOf(options).Channels[0].SensorCells, options.Path)) {
+    for (std::size_t set = 0; set < series.SetCount(); ++set) {
       const std::vector<SensorRun> more = RunsIn(series, set, data, {ranks.Rank()});
       runs.insert(runs.end(), more.begin(), more.end());
     }
@@ -123,8 +123,8 @@ double BytesOf(const Options& options)
 {
   double bytes = 0;
   const OutputConfig config = ConfigOf(options);
-  for (const SensorCuboid& cuboid : config.Channels[0].Sees.Cuboids) {
-    bytes += static_cast<double>(cuboid.Cells.Cells()) * sizeof(float) * options.Steps;
+  for (const SensorCuboid& cuboid : config.Channels[0].SensorCells.Cuboids) {
+    bytes += static_cast<double>(cuboid.Cells.CellCount()) * sizeof(float) * options.Steps;
   }
   return bytes;
 }
@@ -160,7 +160,7 @@ int Run(int argc, char** argv)
   program.add_option("--threads", options.Threads);
   CLI11_PARSE(program, argc, argv);
   const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
-  const std::vector<float> values(PlanesOf(options, *ranks).Cells(), 0.5f);
+  const std::vector<float> values(PlanesOf(options, *ranks).CellCount(), 0.5f);
   ranks->AllGather(std::vector<int>{});
   const Stopwatch watch;
   options.How == "patchio" ? WriteChannel(options, *ranks, values)

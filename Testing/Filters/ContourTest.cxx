@@ -425,7 +425,7 @@ public:
           }
         }
       }
-      block.OfPoints = true;
+      block.IsPointData = true;
       block.Doubles = values.data();
     }
   }

@@ -294,7 +294,7 @@ bool Always(double /*done*/)
 SliceRequest SliceBy(vtkImplicitFunction* function)
 {
   SliceRequest request;
-  request.Surfaces = {*Surface::Make(function, 0)};
+  request.Surfaces = {*Surface::FromFunction(function, 0)};
   return request;
 }
 
@@ -312,7 +312,7 @@ TEST(Extraction, SlicesHaveTheAreaOfTheirPlane)
         SliceRequest request = SliceBy(cut.Function);
         request.Triangles = triangles;
         const auto slice = Slice(blocks, request, *ranks);
-        EXPECT_EQ(slice.size(), blocks.Pieces.size());
+        EXPECT_EQ(slice.size(), blocks.ChildNames.size());
         if (input != "rectilinear" || !cut.IsRound()) {  // whose cells are wider
           EXPECT_NEAR(AreaOf(slice), cut.Area, cut.Tolerance * cut.Area) << input << ", " << cut.Name;
         }
@@ -347,7 +347,7 @@ TEST(Extraction, ClipsKeepAndLeaveTheWholeVolume)
     const Blocks blocks = MakeBlocks(data);
     for (const CutCase& cut : CutCases()) {
       const auto clip = [&](bool below, bool whole) {
-        const ClipRequest request{*Surface::Make(cut.Function, 0), below, whole};
+        const ClipRequest request{*Surface::FromFunction(cut.Function, 0), below, whole};
         return MakeGrids(blocks, Clip(blocks, request), Always);
       };
       const auto below = clip(true, false), above = clip(false, false);
@@ -372,7 +372,7 @@ TEST(Extraction, ClipsKeepAndLeaveTheWholeVolume)
 /// Neighbouring blocks share the points on their common faces.
 TEST(Extraction, GridsShareThePointsOfBlocks)
 {
-  const ClipRequest all{*Surface::Make(Plane(1, 0, 0, 10), 0), true, false};
+  const ClipRequest all{*Surface::FromFunction(Plane(1, 0, 0, 10), 0), true, false};
   for (const char* const input : {"one grid", "eight blocks"}) {
     const vtkSmartPointer<vtkDataObject> data = Inputs.at(input)();
     const Blocks blocks = MakeBlocks(data);
@@ -381,7 +381,7 @@ TEST(Extraction, GridsShareThePointsOfBlocks)
     EXPECT_EQ(grids[0]->GetNumberOfCells(), 64);
     EXPECT_EQ(grids[0]->GetNumberOfPoints(), 125) << input;
   }
-  const ClipRequest half{*Surface::Make(Plane(1, 0, 0, 1.5), 0), true, false};
+  const ClipRequest half{*Surface::FromFunction(Plane(1, 0, 0, 1.5), 0), true, false};
   for (const char* const input : {"one grid", "eight blocks"}) {
     const vtkSmartPointer<vtkDataObject> data = Inputs.at(input)();
     const Blocks blocks = MakeBlocks(data);
@@ -393,7 +393,7 @@ TEST(Extraction, ThresholdsKeepTheCellsInTheRange)
 {
   struct Case
   {
-    bool OfPoints, AllPoints;
+    bool IsPointData, AllPoints;
     double Lower, Upper;
     bool Inverted;
     vtkIdType Cells;
@@ -408,7 +408,7 @@ TEST(Extraction, ThresholdsKeepTheCellsInTheRange)
     const Blocks blocks = MakeBlocks(data);
     for (const Case& wanted : cases) {
       ThresholdRequest request{
-          "field", wanted.OfPoints, wanted.AllPoints, wanted.Lower, wanted.Upper, wanted.Inverted};
+          "field", wanted.IsPointData, wanted.AllPoints, wanted.Lower, wanted.Upper, wanted.Inverted};
       const auto grids = MakeGrids(blocks, Threshold(blocks, request), Always);
       EXPECT_EQ(CellsOf(grids), wanted.Cells) << input << ", " << wanted.Lower << " to " << wanted.Upper;
       EXPECT_NEAR(VolumeOf(grids), static_cast<double>(wanted.Cells), 1e-6);
@@ -498,7 +498,7 @@ TEST(Extraction, FlatGridsAreCutToo)
     }
   }
   EXPECT_NEAR(length, Length, 1e-6);
-  const ClipRequest request{*Surface::Make(Plane(1, 0, 0, 1.3), 0), true, false};
+  const ClipRequest request{*Surface::FromFunction(Plane(1, 0, 0, 1.3), 0), true, false};
   double area = 0;
   for (const auto& grid : MakeGrids(blocks, Clip(blocks, request), Always)) {
     for (vtkIdType c = 0; c < grid->GetNumberOfCells(); ++c) {

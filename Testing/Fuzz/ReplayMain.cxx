@@ -55,7 +55,7 @@ std::size_t RunAll(const std::string& folder)
     }
     std::sort(files.begin(), files.end());
     for (const std::string& file : files) {
-      Run(target, file, ReadWhole(file));
+      Run(target, file, ReadWholeTask(file));
     }
     // Restores valid files for the next target.
     if (!seeds.empty()) {
@@ -130,7 +130,7 @@ int main(int argc, char** argv)
     return 2;
   }
   for (std::size_t i = 1; i < words.size(); ++i) {
-    Run(*target, words[i], ReadWhole(words[i]));
+    Run(*target, words[i], ReadWholeTask(words[i]));
     std::printf("%s\n", Refusal().empty() ? "taken" : ("refused: " + Refusal()).c_str());
   }
   return faults ? 1 : 0;

@@ -20,7 +20,7 @@ const char* const GradsText =
     "zdef 2 levels 1000 500\ntdef 2 linear 12z28feb2016 12hr\nvars 2\nu 2 99 wind\nps 0 99 "
     "pressure\nendvars\n";
 
-std::string ReadWhole(const std::string& path)
+std::string ReadWholeTask(const std::string& path)
 {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -257,7 +257,7 @@ void MakeContainer(const std::string& folder)
     data.SetPresence(p / 4, p % 4, Presence::Stored);
   }
   step.Types = {ElementType::Float64, ElementType::Float32};
-  step.Compression = {FilterKind::None, FilterKind::Deflate};
+  step.Compression = {FilterType::None, FilterType::Deflate};
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   container::ContainerWriter writer(*alone, folder);
   const auto written = writer.Begin(step);

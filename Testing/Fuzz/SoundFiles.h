@@ -14,7 +14,7 @@ namespace patchio::fuzz {
 ///   a.pio                         a container of one step, two levels, one variable compressed
 const std::string& SoundFolder();
 
-std::string ReadWhole(const std::string& path);
+std::string ReadWholeTask(const std::string& path);
 void WriteWhole(const std::string& path, std::string_view bytes);
 
 /// The descriptor of the GrADS data.

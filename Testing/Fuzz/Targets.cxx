@@ -10,7 +10,7 @@
 #include "Hdf5/File.h"
 #include "Read/ReadPatchData.h"
 #include "SoundFiles.h"
-#include "Store/GroupedFile.h"
+#include "Store/IndexFileHead.h"
 #include "Store/LocationIndex.h"
 #include "Store/SeriesIndexFile.h"
 #include "Store/StepIndexFile.h"
@@ -118,7 +118,7 @@ std::string FirstStepFile()
 
 std::vector<std::string> SoundFile(const std::string& file)
 {
-  return {ReadWhole(SoundFolder() + "/" + file)};
+  return {ReadWholeTask(SoundFolder() + "/" + file)};
 }
 
 /// Returns the record of the container's step.
@@ -149,11 +149,11 @@ void RunLog(std::string_view bytes)
 
 std::vector<std::string> Hdf5Files()
 {
-  std::vector<std::string> files{ReadWhole(FirstStepFile()),
-      ReadWhole(SoundFolder() + "/" + Dump + "summary.samrai"),
-      ReadWhole(SoundFolder() + "/" + Dump + "processor_cluster.00000.samrai")};
+  std::vector<std::string> files{ReadWholeTask(FirstStepFile()),
+      ReadWholeTask(SoundFolder() + "/" + Dump + "summary.samrai"),
+      ReadWholeTask(SoundFolder() + "/" + Dump + "processor_cluster.00000.samrai")};
   for (const char* const name : {"kwave.h5", "types.h5", "new_types.h5", "new_chunks.h5"}) {
-    files.push_back(ReadWhole(SoundFolder() + "/" + name));
+    files.push_back(ReadWholeTask(SoundFolder() + "/" + name));
   }
   return files;
 }
@@ -283,9 +283,9 @@ std::vector<std::string> IndexFiles()
     auto built = BuildIndex(*alone, format, catalog, settings);
     const SaveOutcome saved = SaveStepIndexFile(*alone, format, catalog, *built, state, settings);
     if (saved.Path.empty()) {
-      throw std::logic_error("no index file was saved: " + saved.WhyNot);
+      throw std::logic_error("no index file was saved: " + saved.Reason);
     }
-    files.push_back(ReadWhole(saved.Path));
+    files.push_back(ReadWholeTask(saved.Path));
     fs::remove(saved.Path);
   }
   return files;
@@ -305,7 +305,7 @@ void RunSeriesIndexFile(std::string_view bytes)
   WriteWhole(IndexFilePathsFor(series).front().Path, file);
   SeriesIndexFile indexFile(series, IndexMode::ReadOnly);
   refusal = indexFile.Warning();
-  indexFile.Known(SoundFolder() + "/" + Dump + "summary.samrai");
+  indexFile.HeadOf(SoundFolder() + "/" + Dump + "summary.samrai");
 }
 
 /// Returns parts like those of SeriesIndexFile.cxx: a string for each entry, and some numbers.
@@ -313,7 +313,7 @@ std::vector<std::string> SeriesParts()
 {
   SeriesIndexFile indexFile(SoundFolder() + "/samrai/dumps.visit", IndexMode::On);
   const std::string step = SoundFolder() + "/" + Dump + "summary.samrai";
-  indexFile.Known(step);
+  indexFile.HeadOf(step);
   Series series;
   series.Steps.push_back({step, 0.5, 3});
   indexFile.Save(series, -10);
@@ -371,7 +371,7 @@ const std::vector<Target>& AllTargets()
           [](Bytes b) { MayRefuse([&] { grads::ParseDescriptor("/data/a.ctl", std::string(b)); }); },
           [] { return Inputs{GradsText}; }},
       {"vtkhdf", [](Bytes b) { OpenWith("any.vtkhdf", "any.vtkhdf", b); },
-          [] { return Inputs{ReadWhole(FirstStepFile())}; }},
+          [] { return Inputs{ReadWholeTask(FirstStepFile())}; }},
       {"container-log", RunLog, [] { return SoundFile("a.pio/index"); }},
       {"container-record", RunRecord, SoundRecord},
       {"container-step",
@@ -380,9 +380,9 @@ const std::vector<Target>& AllTargets()
             WriteWhole(step, b);
             Open(SoundFolder() + "/a.pio");
           },
-          [] { return Inputs{ReadWhole(FirstStepFile())}; }},
+          [] { return Inputs{ReadWholeTask(FirstStepFile())}; }},
       {"sidecar", RunIndexFile, IndexFiles}, {"series-sidecar", RunSeriesIndexFile, SeriesParts},
-      {"profile", [](Bytes b) { MayRefuse([&] { ProfilesOfText(std::string(b), "/etc/a.json"); }); },
+      {"profile", [](Bytes b) { MayRefuse([&] { ParseProfiles(std::string(b), "/etc/a.json"); }); },
           [] { return Inputs{ProfileSeed}; }},
       {"output-config",
           [](Bytes b) {

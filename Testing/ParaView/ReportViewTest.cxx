@@ -39,7 +39,7 @@ protected:
   {
     this->View.resize(width, 900);
     this->View.show();
-    this->View.Show(report, 0.1);
+    this->View.SetReport(report, 0.1);
     QCoreApplication::processEvents();
   }
   std::string Summary() const { return this->View.findChild<QLabel*>()->text().toStdString(); }

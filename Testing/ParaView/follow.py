@@ -200,7 +200,7 @@ def check_left_out():
     dumps.copy(2)
     series.look(2, "one behind the broken one")
     dumps.copy(3)
-    series.look(3, "two behind it", "Skipping")
+    series.look(3, "two behind it", "skips step")
     series.look(3, "nothing more")
     series.compare(2, dumps.truth(3))
     series.close()

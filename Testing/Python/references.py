@@ -256,18 +256,18 @@ def check_grads(folder):
 def check_store():
     """An array that cannot be added as a whole leaves nothing behind, and names that differ in a slash stay apart."""
     store = _references._Store(lambda path: path)
-    piece = _references._Piece("<f8", [], (4096, 1024), (1024, 1024))
-    piece.places = {(n, 0): ["a", 0, 8 << 20] if n == 0 else float(n) for n in range(4)}
+    large = _references._ChunkedArray("<f8", [], (4096, 1024), (1024, 1024))
+    large.locations = {(n, 0): ["a", 0, 8 << 20] if n == 0 else float(n) for n in range(4)}
     before = dict(store.refs)
     try:
-        store.array("large", piece, ["y", "x"], {}, "NaN")
+        store.add_array("large", large, ["y", "x"], {}, "NaN")
         expect(False, "32 MB of constants are in the references")
-    except _references._Unfit:
+    except _references._Unsupported:
         expect(store.refs == before, "a part of an array stayed")
-    small = _references._Piece("<f8", [], (1,), (1,))
-    small.places = {(0,): 1.0}
+    small = _references._ChunkedArray("<f8", [], (1,), (1,))
+    small.locations = {(0,): 1.0}
     for _ in range(2):
-        store.array("a_b", small, ["x"], {})
+        store.add_array("a_b", small, ["x"], {})
     expect({"a_b/.zarray", "a_b_/.zarray"} <= set(store.refs), "arrays of the same name: %s", sorted(store.refs))
 
 

@@ -87,7 +87,7 @@ def verified(path):
         data.read("u")
         expect(False, "a changed value was read")
     except patchio.Error as error:
-        expect("the values of 'u' on patch %d of level 0 as they were written" % broken in str(error) and path in str(error), "the message: %s", error)
+        expect("values of 'u' on patch %d of level 0 that match their checksum" % broken in str(error) and path in str(error), "the message: %s", error)
     with warnings.catch_warnings(record=True):
         expect(list(data.read("u", skip_broken=True)) == [sound], "with skip_broken: %s", data.faults)
 

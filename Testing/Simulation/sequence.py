@@ -148,7 +148,7 @@ def cut(options, folder):
     for mode in ("direct", "thread"):
         for channel in ({"path": os.path.join(folder, "a.pio")}, {"path": os.path.join(folder, "m.ctl"), "format": "grads"}):
             code, text = simulate(options, 1, {**channel, "overwrite": True}, [(0, ""), (1, ""), (2, "cut"), (3, "")], mode=mode)
-            expect(code == 0 and text.count("as this run has written, found 100") == 2, "%s, %s: exit code %d, %s", channel["path"], mode, code, text)
+            expect(code == 0 and text.count("that this run has written, found 100") == 2, "%s, %s: exit code %d, %s", channel["path"], mode, code, text)
 
 
 def strangers(options, folder):
@@ -167,13 +167,13 @@ def strangers(options, folder):
 
         with h5py.File(data, "w") as file:
             file["values"] = [1.0, 2.0]
-        is_refused("a file of another kind")
+        is_refused("a file of another type")
         os.rename(data, other)
         os.symlink(other, data)
         is_refused("a symbolic link")
         os.remove(data)
         os.mkdir(data)
-        is_refused("no file")
+        is_refused("a folder or a special file")
         os.rmdir(data)
         with h5py.File(other, "r") as file:
             expect(file["values"][1] == 2.0, "the file of a stranger was changed")

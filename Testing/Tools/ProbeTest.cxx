@@ -182,7 +182,7 @@ TEST(ProbeLayout, ViewsCoverTheFile)
       std::uint64_t last = 0, count = 0;
       for (std::uint64_t at = 0; at < layout.ViewBytes(); at += 16) {
         const std::uint64_t bytes = std::min<std::uint64_t>(16, layout.ViewBytes() - at);
-        layout.ForRuns(at, bytes, [&](const Layout::Run& run) {
+        layout.ForEachRun(at, bytes, [&](const Layout::Run& run) {
           EXPECT_TRUE(count == 0 || run.FileOffset >= last);
           EXPECT_LE(run.Begin + run.Bytes, bytes);
           for (std::uint64_t i = 0; i < run.Bytes; ++i) {
@@ -206,18 +206,18 @@ TEST(ProbeLayout, ViewsCoverTheFile)
 
 TEST(ProbeTiling, TilesMustFollowEachOther)
 {
-  EXPECT_TRUE(TilesFromZero({}));
-  EXPECT_TRUE(TilesFromZero({{16, 8}, {0, 16}, {24, 1}}));
-  EXPECT_FALSE(TilesFromZero({{8, 8}}));
-  EXPECT_FALSE(TilesFromZero({{0, 16}, {8, 8}, {16, 8}}));
-  EXPECT_FALSE(TilesFromZero({{0, 8}, {0, 8}}));
+  EXPECT_TRUE(AreContiguousFromZero({}));
+  EXPECT_TRUE(AreContiguousFromZero({{16, 8}, {0, 16}, {24, 1}}));
+  EXPECT_FALSE(AreContiguousFromZero({{8, 8}}));
+  EXPECT_FALSE(AreContiguousFromZero({{0, 16}, {8, 8}, {16, 8}}));
+  EXPECT_FALSE(AreContiguousFromZero({{0, 8}, {0, 8}}));
 }
 
 TEST(ProbeTiling, ShuffledFilesAreReadBack)
 {
   const TempFolder folder;
   const Pattern pattern(5);
-  const BlockNames names{80, 32, 160};
+  const PatternBlocks layout{80, 32, 160};
   const auto write = [&](const std::vector<std::pair<std::uint64_t, std::size_t>>& blocks) {
     std::string text;
     for (const auto& [name, bytes] : blocks) {
@@ -227,7 +227,7 @@ TEST(ProbeTiling, ShuffledFilesAreReadBack)
     }
     WriteText(folder / "file", text);
   };
-  const auto check = [&] { CheckShuffled(folder / "file", 5, names, 160); };
+  const auto check = [&] { CheckShuffledBlocks(folder / "file", 5, layout, 160); };
   // Two ranks with blocks of 32, 32 and 16 bytes each.
   write({{80, 32}, {0, 32}, {64, 16}, {112, 32}, {144, 16}, {32, 32}});
   EXPECT_NO_THROW(check());
@@ -247,11 +247,11 @@ TEST(ProbeTestFiles, AreWrittenAndRead)
   WritePattern(folder / "file", 9, 5 << 20, 3 << 20);
   WritePattern(folder / "file", 9, 0, 5 << 20);
   EXPECT_EQ(std::filesystem::file_size(folder / "file"), 8u << 20);
-  EXPECT_NO_THROW(CheckStretch(folder / "file", 9, 0, 8 << 20));
-  EXPECT_THAT(MessageOf([&] { CheckStretch(folder / "file", 8, 0, 8); }), HasSubstr("wrong value"));
-  EXPECT_THAT(MessageOf([&] { CheckStretch(folder / "file", 9, 8 << 20, 8); }), HasSubstr("the end"));
-  EXPECT_NO_THROW(DropFromMemory(folder / "file"));
-  const double resident = ResidentPart(folder / "file");
+  EXPECT_NO_THROW(CheckRange(folder / "file", 9, 0, 8 << 20));
+  EXPECT_THAT(MessageOf([&] { CheckRange(folder / "file", 8, 0, 8); }), HasSubstr("wrong value"));
+  EXPECT_THAT(MessageOf([&] { CheckRange(folder / "file", 9, 8 << 20, 8); }), HasSubstr("the end"));
+  EXPECT_NO_THROW(DropFromPageCache(folder / "file"));
+  const double resident = ResidentFraction(folder / "file");
   EXPECT_TRUE(resident == -1 || (resident >= 0 && resident <= 1)) << resident;
   EXPECT_THAT(MessageOf([&] { WritePattern("/proc/none", 1, 0, 1); }), HasSubstr("/proc/none"));
 }
@@ -337,9 +337,9 @@ TEST(ProbeFunctions, AreAllOfMpiIo)
   int reads = 0, writes = 0, collective = 0;
   for (const Function& function : AllFunctions()) {
     EXPECT_TRUE(names.insert(function.Name).second) << function.Name;
-    const bool posix = function.Where == Pointer::Posix;
+    const bool posix = function.Positioning == Pointer::Posix;
     EXPECT_EQ(function.Begin == nullptr, posix) << function.Name;
-    EXPECT_EQ(function.End != nullptr, function.How == Completion::Split) << function.Name;
+    EXPECT_EQ(function.End != nullptr, function.Synchronism == Completion::Split) << function.Name;
     EXPECT_EQ(function.Write, function.Name.find("write") != std::string::npos);
     reads += !posix && !function.Write ? 1 : 0;
     writes += !posix && function.Write ? 1 : 0;
@@ -366,7 +366,7 @@ TEST(ProbeFunctions, AreChosenByNameAndGroup)
   EXPECT_THAT(SelectFunctions({"all"}), SizeIs(AllFunctions().size()));
   EXPECT_THAT(NamesOf(SelectFunctions({"read"})), ElementsAre("read"));
   EXPECT_THAT(MessageOf([] { SelectFunctions({"read", "raed"}); }), HasSubstr("'raed'"));
-  EXPECT_THAT(MessageOf([] { ViewNamed("mine"); }), HasSubstr("'mine'"));
+  EXPECT_THAT(MessageOf([] { ParseView("mine"); }), HasSubstr("'mine'"));
 }
 
 TEST(ProbeSettings, AreChecked)
@@ -384,12 +384,12 @@ TEST(ProbeSettings, AreChecked)
   EXPECT_THAT(refusal([](Settings& s) { s.Sizes = {std::uint64_t(1) << 60}; }), HasSubstr("--sizes"));
   EXPECT_THAT(refusal([](Settings& s) { s.Repetitions = 0; }), HasSubstr("--repetitions"));
   EXPECT_THAT(refusal([](Settings& s) { s.Writers = 2; }), HasSubstr("--writers"));
-  EXPECT_THAT(refusal([](Settings& s) { s.Piece = 0; }), HasSubstr("--piece"));
+  EXPECT_THAT(refusal([](Settings& s) { s.PieceBytes = 0; }), HasSubstr("--piece"));
   EXPECT_THAT(refusal([](Settings& s) { s.Budget = std::nan(""); }), HasSubstr("--budget"));
   EXPECT_THAT(refusal([](Settings& s) { s.Quick = s.Full = true; }), HasSubstr("--quick"));
   EXPECT_THAT(refusal([](Settings& s) {
     s.Full = true;
-    s.QuickGiven = {"--no-save", "--existing"};
+    s.GivenQuickOptions = {"--no-save", "--existing"};
   }),
       HasSubstr("--no-save, --existing"));
   EXPECT_THAT(refusal([](Settings& s) { s.QuickSeconds = std::nan(""); }), HasSubstr("--seconds"));
@@ -405,15 +405,15 @@ TEST(ProbeProgress, NeverGoesBack)
   bar.SetRange(0, 0.8, 20);
   bar.Show(0.5, 10, "first");
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr(" 40 %, about 30 s left: first"));
-  EXPECT_NEAR(bar.Shown(), 0.4, 1e-9);
+  EXPECT_NEAR(bar.ShownFraction(), 0.4, 1e-9);
   bar.Show(1, 0, "first");
   bar.SetRange(0.8, 1);
   bar.Show(0, 20, "second");
-  EXPECT_NEAR(bar.Shown(), 0.8, 1e-9);
+  EXPECT_NEAR(bar.ShownFraction(), 0.8, 1e-9);
   bar.Show(0.5, 10, "second");
-  EXPECT_NEAR(bar.Shown(), 0.9, 1e-9);
+  EXPECT_NEAR(bar.ShownFraction(), 0.9, 1e-9);
   bar.Show(0.1, 10, "second");
-  EXPECT_NEAR(bar.Shown(), 0.9, 1e-9);
+  EXPECT_NEAR(bar.ShownFraction(), 0.9, 1e-9);
 }
 
 // ---- what is kept
@@ -437,14 +437,14 @@ protected:
   StorageProfile MakeProfile(int best) const
   {
     StorageProfile profile;
-    profile.Where = MountOf(this->Folder.Path()).value();
+    profile.StorageMount = MountOf(this->Folder.Path()).value();
     profile.Samples = {{1, 1e8, 0}, {best, 9e8, 0}, {4 * best, 5e8, 0}};
     profile.Fit = FitRates(profile.Samples);
     profile.Concurrency = best;
     profile.Node = NodeClass();
     profile.Ranks = 1;
     profile.MeasuredAt = 1790000000;  // 2026-09-21
-    profile.ExpiresAt = ProfileNow() + 1000;
+    profile.ExpiresAt = CurrentUnixTime() + 1000;
     profile.Source = MeasuredSource;
     return profile;
   }
@@ -453,7 +453,7 @@ protected:
       const ConcurrencyRange& sure = {8, 16}) const
   {
     std::string text;
-    for (const std::string& line : KeepProfile(profile, this->Folder.Path(), sure, doubt, force).Lines) {
+    for (const std::string& line : SaveIfReliable(profile, this->Folder.Path(), sure, doubt, force).Lines) {
       text += line + "\n";
     }
     return text;
@@ -468,7 +468,7 @@ TEST_F(ProbeKeep, SaysWhatItReplaces)
 {
   EXPECT_THAT(this->Said(this->MakeProfile(16), ""), ::testing::Not(HasSubstr("replaces")));
   EXPECT_THAT(this->Said(this->MakeProfile(8), ""),
-      HasSubstr("replaces: N* = 16, measured on 2026-09-21; now N* = 8"));
+      HasSubstr("replaces a profile with N* = 16, measured on 2026-09-21. Now N* = 8."));
   EXPECT_EQ(this->Best(), 8);
 }
 
@@ -476,11 +476,11 @@ TEST_F(ProbeKeep, LeavesABetterOne)
 {
   // There is no better profile.
   EXPECT_THAT(this->Said(this->MakeProfile(16), "memory answered"),
-      ::testing::AllOf(::testing::StartsWith("saved for the reader: "),
-          HasSubstr("this profile is not reliable, because memory answered")));
+      ::testing::AllOf(::testing::StartsWith("PatchIO has saved the profile: "),
+          HasSubstr("The profile is not reliable, because memory answered.")));
   EXPECT_EQ(this->Best(), 16);
   EXPECT_THAT(this->Said(this->MakeProfile(8), "memory answered"),
-      HasSubstr("not saved for the reader, because memory answered; the existing profile stays: N* = 16"));
+      HasSubstr("The profile is not saved, because memory answered. The existing profile stays: N* = 16"));
   EXPECT_EQ(this->Best(), 16);
 }
 
@@ -501,13 +501,13 @@ TEST_F(ProbeKeep, LeavesASurerOneUnlessForced)
   };
   this->Said(profile(16, 0.02, 6), "");
   EXPECT_THAT(this->Said(profile(4, 0.2, 2), ""),
-      HasSubstr("of the last probe only by 1 %; the existing profile stays: N* = 16"));
+      HasSubstr("of the last probe only by 1 %. The existing profile stays: N* = 16"));
   EXPECT_EQ(this->Best(), 16);
-  EXPECT_THAT(this->Said(profile(4, 0.2, 2), "", true), HasSubstr("saved for the reader: "));
+  EXPECT_THAT(this->Said(profile(4, 0.2, 2), "", true), HasSubstr("PatchIO has saved the profile: "));
   EXPECT_EQ(this->Best(), 4);
   // First as uncertain as the existing profile, then more certain.
-  EXPECT_THAT(this->Said(profile(8, 0.2, 2), ""), HasSubstr("replaces: N* = 4"));
-  EXPECT_THAT(this->Said(profile(32, 0.02, 4), ""), HasSubstr("replaces: N* = 8"));
+  EXPECT_THAT(this->Said(profile(8, 0.2, 2), ""), HasSubstr("replaces a profile with N* = 4"));
+  EXPECT_THAT(this->Said(profile(32, 0.02, 4), ""), HasSubstr("replaces a profile with N* = 8"));
   EXPECT_EQ(this->Best(), 32);
 }
 
@@ -516,15 +516,16 @@ TEST_F(ProbeKeep, KeepsNoGuessUnlessForced)
   const StorageProfile profile = this->MakeProfile(16);
   EXPECT_THAT(this->Said(profile, "", false, {1, 64}),
       ::testing::AllOf(
-          ::testing::StartsWith("not saved for the reader, because the 90 % confidence interval of N* "
-                                "is 1 to 64; this storage has no profile yet"),
+          ::testing::StartsWith("The profile is not saved, because the 90 % confidence interval of N* "
+                                "is 1 to 64. This storage has no profile yet"),
           HasSubstr("Give more --seconds, or save the new profile anyway with --force")));
   EXPECT_FALSE(FindProfile(this->Folder.Path()).has_value());
-  EXPECT_THAT(this->Said(profile, "", true, {1, 64}), ::testing::StartsWith("saved for the reader: "));
+  EXPECT_THAT(
+      this->Said(profile, "", true, {1, 64}), ::testing::StartsWith("PatchIO has saved the profile: "));
   EXPECT_EQ(this->Best(), 16);
   EXPECT_THAT(this->Said(this->MakeProfile(4), "", false, {1, 5}),
-      HasSubstr("the existing profile stays: N* = 16, measured on 2026-09-21"));
-  EXPECT_THAT(this->Said(this->MakeProfile(4), "", false, {2, 8}), HasSubstr("now N* = 4"));
+      HasSubstr("The existing profile stays: N* = 16, measured on 2026-09-21"));
+  EXPECT_THAT(this->Said(this->MakeProfile(4), "", false, {2, 8}), HasSubstr("Now N* = 4"));
 }
 
 TEST_F(ProbeKeep, SaysThatOneGivenByHandComesFirst)
@@ -578,7 +579,7 @@ TEST(ProbeResult, IsWritten)
   result.Scan.Samples = {{1, 1e6, 0}, {8, 3e6, 1}};
   result.Scan.RequestBytes = 1 << 20;
   result.Scan.Best = 8;
-  result.Scan.Sure = {6, 11};
+  result.Scan.Interval = {6, 11};
   result.Scan.Law = "a law";
   result.Scan.Fitted = {{1, 1.5e6, 0}};
   SaveResult(result, folder.Path());

@@ -95,7 +95,7 @@ TEST(RateMeter, KeepsAllRequestsInFlightUntilAllRanksHaveCounted)
   settings.Seconds = 0.05;
   int waits = 0;
   std::size_t before = 0;
-  settings.WaitForOthers = [&] {
+  settings.WaitForOtherRanks = [&] {
     ++waits;
     before = source.Requests;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -138,7 +138,7 @@ TEST(RateMeter, SaysWhatWentWrongAndStillMeetsTheOthers)
   MeterSettings settings;
   settings.Threads = 3;
   int waits = 0;
-  settings.WaitForOthers = [&waits] { ++waits; };
+  settings.WaitForOtherRanks = [&waits] { ++waits; };
   const MeteredRate rate = MeasureRate(source, ProbeBlocks({1 << 16}, 4096), settings);
   EXPECT_NE(rate.Fault, "");
   EXPECT_EQ(rate.Rate, 0);
@@ -156,7 +156,7 @@ TEST(RateMeter, EndsWhereRequestsTakeTooLong)
   settings.Seconds = 3600;
   settings.MostSeconds = 0.05;
   int waits = 0;
-  settings.WaitForOthers = [&waits] { ++waits; };
+  settings.WaitForOtherRanks = [&waits] { ++waits; };
   const MeteredRate rate = MeasureRate(source, ProbeBlocks({64 * 4096}, 4096), settings);
   EXPECT_EQ(rate.Fault, "");
   EXPECT_EQ(waits, 1);
@@ -252,7 +252,7 @@ TEST(ProbeFolder, OfDeadProcessesGoes)
   fs::create_directory_symlink(folder / "data", dead + ".3");
   const ProbeFolders found = RemoveDeadProbeFolders(folder.Path());
   EXPECT_THAT(found.Removed, ElementsAre(dead, dead2));
-  EXPECT_THAT(found.Left, ::testing::UnorderedElementsAre(dead + ".3", other));
+  EXPECT_THAT(found.Remaining, ::testing::UnorderedElementsAre(dead + ".3", other));
   EXPECT_FALSE(fs::exists(dead));
   EXPECT_TRUE(fs::exists(own));
   EXPECT_TRUE(fs::exists(other + "/0_0"));
@@ -297,7 +297,7 @@ TEST(QuickProbe, GivesAProfile)
         EXPECT_GE(progress.Fraction, last);
         EXPECT_LE(progress.Fraction, 1);
         EXPECT_GE(progress.SecondsLeft, 0);
-        EXPECT_NE(progress.Doing, "");
+        EXPECT_NE(progress.Activity, "");
         EXPECT_NE(progress.Samples, nullptr);
         last = progress.Fraction;
         ++calls;
@@ -319,10 +319,10 @@ TEST(QuickProbe, GivesAProfile)
   for (const int n : {1, 2, 4, 8}) {
     EXPECT_EQ(tried.count(n), 1u) << n;
   }
-  EXPECT_TRUE(result.Alone.Known);
+  EXPECT_TRUE(result.CostAlone.Known);
   EXPECT_GE(profile.BlockBytes, LeastBlockBytes);
   EXPECT_EQ(profile.Source, MeasuredSource);
-  EXPECT_EQ(profile.Where.Point, MountOf(folder.Path()).value().Point);
+  EXPECT_EQ(profile.StorageMount.Point, MountOf(folder.Path()).value().Point);
   EXPECT_GT(profile.ExpiresAt, profile.MeasuredAt);
 }
 
@@ -332,7 +332,7 @@ TEST(QuickProbe, ReadsExistingFilesAndLeavesThem)
   WriteText(folder / "data", std::string(20 * MiB + 77, 'a'));
   QuickProbeOptions options = Short();
   options.ExistingFiles = {folder.Path()};
-  EXPECT_EQ(RoomForQuickProbe(options), 0u);
+  EXPECT_EQ(SpaceForQuickProbe(options), 0u);
   const auto self = MakeSelfCommunicator();
   EXPECT_TRUE(RunQuickProbe(*self, folder.Path(), options).Profile.Fit.Known());
   EXPECT_EQ(std::filesystem::file_size(folder / "data"), 20 * MiB + 77);

@@ -247,7 +247,7 @@ def check_one_step(bench):
     assert json.loads(bench.must(["info", "--json", "--step", "30", bench.index]))["sound"]
     for command in ("info", "verify"):
         code, out, err = bench.run([command, "--step", "45", bench.index])
-        assert code == 1 and "has no step 45. It has 4 steps, " in err and "Skipping a dump. " + lost in err, (code, err)
+        assert code == 1 and "has no step 45, but 4 steps, " in err and "Skipping a dump. " + lost in err, (code, err)
     os.rename(hidden, lost)
 
 
@@ -284,7 +284,7 @@ def case_remove(bench):
     cache = os.path.join(bench.place, "cache/patchio")
     assert len(os.listdir(cache)) == 4
     code, out, err = bench.run(["index", "--remove", bench.index])
-    assert code == 1 and "a file that can be removed" in err and complaints(err) == 1, (out, err)
+    assert code == 1 and "cannot remove the index file" in err and complaints(err) == 1, (out, err)
     for summary in bench.summaries():
         shutil.rmtree(sidecar_of(summary))
     bench.must(["index", "--remove", bench.index])
@@ -537,7 +537,7 @@ def case_states(bench):
     assert bench.states() == ["stale", "corrupted", "unfinished", "corrupted", "valid"], bench.states()
     for step, path in zip(bench.info()["steps"][:4], paths):
         assert step["sidecar"]["path"] == path and path not in step["sidecar"]["reason"], step
-    assert "index file stale, %s (outdated, because %s has changed.)" % (paths[0], cluster) in bench.must(["info", bench.index])
+    assert "index file stale, %s (the index file is outdated, because %s has changed.)" % (paths[0], cluster) in bench.must(["info", bench.index])
     code, out, err = bench.run(["index", bench.index])
     assert code == 0 and warnings(err) == 3 and complaints(err) == 0, err
     assert all(path in err for path in paths[1:4]) and paths[0] not in err
@@ -549,7 +549,7 @@ def case_states(bench):
     for name in (bench.summaries()[1], os.path.relpath(bench.summaries()[1])):
         assert bench.run(["info", name])[1].count("corrupted") == 1
     err = bench.run(["index", os.path.relpath(bench.summaries()[1])])[2]
-    assert warnings(err) == 1 and err.count("Ignoring an index file. ") == 1, err
+    assert warnings(err) == 1 and err.count(" PatchIO ignores this index file.") == 1, err
 
 
 def case_nowhere(bench):
@@ -651,7 +651,7 @@ def case_errors(bench):
             (1, ["verify", bench.place + "/none"], "No such file"), (2, ["verify"], "path"),
             (1, ["index", bench.options.program], "expected a PatchIO container (folder NAME.pio), or a SAMRAI dumps.visit"),
             (1, ["info", bench.folder], "found a folder of another kind. Give the name of a file in the folder"),
-            (1, ["info", "--step", "16", bench.index], "has no step 16. It has 5 steps, numbered 0 to 60"),
+            (1, ["info", "--step", "16", bench.index], "has no step 16, but 5 steps, numbered 0 to 60"),
             (2, ["info", "--step", "x", bench.index], "--step"),
             (2, ["indx", bench.index], "Unknown subcommand 'indx'."), (2, ["-x"], "Unknown option '-x'."),
             (2, ["index", "--step", "9" * 20, bench.index], "--step: expected a step number, found " + "9" * 20),

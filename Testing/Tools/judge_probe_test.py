@@ -216,7 +216,7 @@ YES, NO, PARTLY, UNCLEAR, UNKNOWN = "confirmed", "refuted", "confirmed in part",
 
 class Findings(unittest.TestCase):
     def expect(self, results, *verdicts):
-        findings = judge_probe.judge_findings(results)
+        findings = judge_probe.evaluate_findings(results)
         self.assertEqual([finding["judged"] for finding in findings], list(verdicts))
         for finding in findings:
             self.assertTrue(finding["parts"] or finding["remarks"])
@@ -235,7 +235,7 @@ class Findings(unittest.TestCase):
     def test_are_divided_where_reading_and_writing_differ(self):
         def divided(function, view, file, block):
             return 1e5 * (1 if is_write(function) else (0.2 if block < 65536 else 1) * (3 if file > SMALL else 1))
-        findings = judge_probe.judge_findings([make_result(divided)])
+        findings = judge_probe.evaluate_findings([make_result(divided)])
         self.assertEqual((findings[0]["judged"], findings[3]["judged"]), (PARTLY, PARTLY))
 
     def test_are_not_measured_without_results(self):
@@ -263,7 +263,7 @@ class Findings(unittest.TestCase):
     def test_remarks_name_functions_that_fail(self):
         result = as_in_the_paper(2)
         result.errors[Key("read_ordered", "own", SMALL, 8)] = "unsupported"
-        self.assertEqual(judge_probe.judge_shared([result])["remarks"], ["read_ordered fails: unsupported"])
+        self.assertEqual(judge_probe.evaluate_shared([result])["remarks"], ["read_ordered fails: unsupported"])
 
 
 class Texts(unittest.TestCase):

@@ -197,7 +197,7 @@ def case_values(bench):
     functions = "read_at,write_at,read_all,write_all,read_shared,write_shared"
     study = ["--functions", functions, "--views", "own,interleaved", "--sizes", "128k", "--blocks", "8k", "--repetitions",
              "2"] + SHORT
-    faults = {"read_at": "read a wrong value at byte ", "write_at": "wrote a wrong value at byte ",
+    faults = {"read_at": "read a wrong value at byte ", "write_at": "contains a wrong value at byte ",
               "write_all": "moved 0 of", "read_shared": "blocks twice", "write_shared": "twice",
               "read_all": "rank 1: "}
     for function, message in faults.items():
@@ -295,7 +295,7 @@ def case_interrupt(bench):
         shutil.rmtree(os.path.join(bench.folder, name))
     for number in (signal.SIGINT, signal.SIGTERM):
         code, result, err = interrupt(bench, 1, lambda process: process.pid, [number])
-        assert code == 1 and "Interrupted." in err and result["why_incomplete"] == "it was interrupted", (code, err)
+        assert code == 1 and "interrupted the probe." in err and result["why_incomplete"] == "it was interrupted", (code, err)
         assert os.listdir(bench.folder) == []
     # mpirun passes the signal on, and kills ranks one second later. At most an empty folder may be left then.
     code, result, err = interrupt(bench, 2, lambda process: process.pid, [signal.SIGINT])
@@ -325,7 +325,7 @@ def case_one_rank(bench):
     """Tests that a signal to one rank ends all ranks."""
     code, result, err = interrupt(bench, 4, rank_of, [signal.SIGINT])
     assert code == 1 and result["why_incomplete"] == "it was interrupted", (code, err)
-    assert len(re.findall("Interrupted.", err)) == 1 and os.listdir(bench.folder) == [], err
+    assert len(re.findall("interrupted the probe.", err)) == 1 and os.listdir(bench.folder) == [], err
 
 
 def case_opening(bench):
@@ -335,7 +335,7 @@ def case_opening(bench):
         result, _, err = bench.study(["--full", "--functions", "read_at,write_all", "--sizes", "64k", "--blocks", "4k,8k",
                                       "--repetitions", "3"] + SHORT, 3, code=1, LD_PRELOAD=bench.options.faults,
                                      PROBE_FAULT="interrupt_%d" % victim)
-        assert result["why_incomplete"] == "it was interrupted" and "Interrupted." in err, (victim, result, err)
+        assert result["why_incomplete"] == "it was interrupted" and "interrupted the probe." in err, (victim, result, err)
 
 
 def case_killed(bench):
@@ -355,7 +355,7 @@ def check_removal(bench):
     os.mkdir(os.path.join(bench.folder, "patchio_probe_elsewhere_1"))
     code, out, err = bench.run([bench.folder, "--functions", "pread", "--views", "own", "--sizes", "64k", "--blocks", "8k",
                                 "--repetitions", "1", "--output", bench.place + "/out"] + SHORT)
-    assert code == 0 and "removed: %s/%s, left by" % (bench.folder, left[0]) in out, (out, err)
+    assert code == 0 and "removed %s/%s, the folder of" % (bench.folder, left[0]) in out, (out, err)
     assert bench.folder + "/patchio_probe_elsewhere_1 belongs to a probe on another machine" in err, err
     assert os.listdir(bench.folder) == ["patchio_probe_elsewhere_1"]
 
@@ -522,7 +522,7 @@ def case_quick(bench):
         with open(os.path.join(bench.place, "quick%d/profile.json" % ranks), encoding="utf-8") as file:
             text = file.read()
         json.loads(text)
-        kept = re.search(r"^saved for the reader: (.*)$", out, re.MULTILINE).group(1)
+        kept = re.search(r"^PatchIO has saved the profile: (.*)$", out, re.MULTILINE).group(1)
         with open(kept, encoding="utf-8") as file:
             assert file.read() == text
         assert re.search(r"^best: \d+ concurrent requests", out, re.MULTILINE), out
@@ -534,7 +534,7 @@ def case_quick(bench):
     if "The plots are missing" not in err:
         plots = os.listdir(os.path.join(bench.place, "unsaved/plots"))
         assert set(plots) == {"rates.png", "rates_read_own.png"}, plots
-    assert "saved for the reader" not in out and os.listdir(os.path.join(bench.place, "profiles")) == []
+    assert "saved the profile" not in out and os.listdir(os.path.join(bench.place, "profiles")) == []
     data = os.path.join(bench.place, "data")
     with open(data, "wb") as file:
         file.write(os.urandom(16 << 20))
@@ -556,10 +556,10 @@ def check_less_sure(bench, kept, text):
     _, out, _ = bench.quick(1, short, 2, "short", whole=False)
     with open(kept, encoding="utf-8") as file:
         assert file.read() == surer, out
-    assert "not saved for the reader, because " in out and "--force" in out, out
+    assert "The profile is not saved, because " in out and "--force" in out, out
     _, out, _ = bench.quick(1, short + ["--force"], 2, "forced", whole=False)
     with open(kept, encoding="utf-8") as file:
-        assert "saved for the reader: " + kept in out and file.read() != surer, out
+        assert "PatchIO has saved the profile: " + kept in out and file.read() != surer, out
 
 
 def check_flight(result):
@@ -589,7 +589,7 @@ def case_quick_cut(bench):
         assert not after["complete"], after
         assert len(after["flight"]["samples"]) >= len(before["flight"]["samples"])
         if process.returncode == 1:
-            assert "Interrupted." in err and after["why_incomplete"] == "it was interrupted", err
+            assert "interrupted the probe." in err and after["why_incomplete"] == "it was interrupted", err
             assert os.listdir(bench.folder) == [], err
         assert number == 1 or process.returncode == 1, err
         files = [name for _, _, names in os.walk(bench.folder) for name in names]

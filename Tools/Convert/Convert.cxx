@@ -35,21 +35,21 @@ struct Options : ConversionOptions
   std::vector<std::string> Names;
   std::vector<std::int64_t> Steps;  ///< empty: all steps
   std::vector<int> Levels;
-  std::vector<double> Box;
-  std::string Compress = "off";
+  std::vector<double> RegionBounds;
+  std::string CompressionName = "off";
   bool Overwrite = false;
   bool CheckValues = false;  ///< compare the values of existing steps with their checksums
-  int RanksAFile = 0;
+  int RanksPerFile = 0;
   bool Export = false;  ///< export to files in the folder To
   std::string Format = "vtkhdf";
 
-  bool Pieces() const { return this->Export && this->Format == "vtm"; }
+  bool WritesPieces() const { return this->Export && this->Format == "vtm"; }
 };
 
-void Check(Options& options)
+void ResolveOptions(Options& options)
 {
   options.Variables = {options.Names.begin(), options.Names.end()};
-  options.AsShown = options.Pieces();
+  options.InThreeDimensions = options.WritesPieces();
   if (!options.Levels.empty()) {
     options.FirstLevel = options.Levels[0];
     options.LastLevel = options.Levels[1];
@@ -57,17 +57,17 @@ void Check(Options& options)
   if (options.FirstLevel < 0 || options.FirstLevel > options.LastLevel) {
     throw UsageError("--levels: expected the first and the last level, counted from 0, in this order.");
   }
-  if (!options.Box.empty()) {
-    options.Region.Kind = RegionOfInterest::Shape::InBox;
+  if (!options.RegionBounds.empty()) {
+    options.Region.Type = RegionOfInterest::Shape::InBox;
     for (int axis = 0; axis < 3; ++axis) {
-      options.Region.Lower[axis] = options.Box[2 * axis];
-      options.Region.Upper[axis] = options.Box[2 * axis + 1];
+      options.Region.Lower[axis] = options.RegionBounds[2 * axis];
+      options.Region.Upper[axis] = options.RegionBounds[2 * axis + 1];
       if (!(options.Region.Lower[axis] <= options.Region.Upper[axis])) {
         throw UsageError("--region: expected the lower bound before the upper bound for each axis.");
       }
     }
   }
-  options.Compression = *ValueNamed(options.Compress, container::LastCompressionChoice);
+  options.Compression = *ValueNamed(options.CompressionName, container::LastCompressionChoice);
   while (!options.To.empty() && options.To.back() == '/') {
     options.To.pop_back();
   }
@@ -82,67 +82,74 @@ void Check(Options& options)
 class Conversion
 {
 public:
-  Conversion(const Options& options, Session& session) : How(options), Out(session), Bar(session.Root()) {}
+  Conversion(const Options& options, Session& session)
+      : Settings(options), CommandSession(session), ProgressBar(session.Root())
+  {
+  }
 
   void Run();
 
 private:
   /// Returns the path of the container to write; for an export, the path of a temporary container.
-  std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
+  std::string Container() const
+  {
+    return this->Settings.Export ? this->Settings.To + "/unfinished.pio" : this->Settings.To;
+  }
   std::string SizeText(const ConversionResult& result) const;
   void CheckTargets(const std::vector<TimeStep>& steps) const;
   void MoveOutOfContainer(const container::StepRecord& record) const;
   void RemoveUnfinished() const
   {
     std::error_code ignored;
-    if (this->How.Export && this->Out.Root()) {
+    if (this->Settings.Export && this->CommandSession.Root()) {
       fs::remove_all(this->Container(), ignored);
-      if (this->MadeFolder) {
-        fs::remove(this->How.To, ignored);  // fails unless the folder is empty
+      if (this->CreatedFolder) {
+        fs::remove(this->Settings.To, ignored);  // fails unless the folder is empty
       }
     }
   }
   void CheckSameRun(const TimeStep& step, double time) const;
   void CheckSameVariables(const TimeStep& step);
-  void ReplaceDamaged(const std::vector<std::int64_t>& known, container::ContainerWriter& into);
-  std::size_t ConvertAll(const Series& series, const std::vector<TimeStep>& steps);
-  std::size_t ExportAll(const std::vector<TimeStep>& steps);
+  void MarkDamaged(const std::vector<std::int64_t>& known, container::ContainerWriter& into);
+  std::size_t ConvertSteps(const Series& series, const std::vector<TimeStep>& steps);
+  std::size_t ExportSteps(const std::vector<TimeStep>& steps);
   void Open(const TimeStep& step);
   /// A function that converts or exports the open step, and calls `progress` with the finished fraction.
   using Work = std::function<ConversionResult(const std::function<void(double)>& progress)>;
-  void ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work);
+  void WriteStep(const TimeStep& step, std::size_t number, std::size_t count, const Work& work);
 
-  const Options& How;
-  Session& Out;
-  probe::Progress Bar;
-  const Stopwatch Watch;
+  const Options& Settings;
+  Session& CommandSession;
+  probe::Progress ProgressBar;
+  const Stopwatch Timer;
   std::shared_ptr<OpenedStep> Opened;
   std::string OpenedPath;
-  ConversionResult All;     ///< sums over all steps, without a record
-  bool MadeFolder = false;  ///< this run has made the folder of the export; on rank 0
+  ConversionResult Total;      ///< sums over all steps, without a record
+  bool CreatedFolder = false;  ///< true if this run created the folder of the export; on rank 0
 };
 
 void Conversion::Run()
 {
-  Communicator& ranks = this->Out.Ranks();
-  const Series series = OpenSeries(ranks, {this->How.From}, {}, IndexMode::ReadOnly);
+  Communicator& ranks = this->CommandSession.Ranks();
+  const Series series = OpenSeries(ranks, {this->Settings.From}, {}, IndexMode::ReadOnly);
   for (const std::string& warning : series.Warnings) {
-    this->Out.Warn(warning);
+    this->CommandSession.Warn(warning);
   }
-  const std::vector<TimeStep> steps = StepsToWrite(series, this->How.From, this->How.Steps);
-  const bool isIncomplete = !series.Warnings.empty() && this->How.Steps.empty();
-  if (isIncomplete && this->How.Overwrite && !this->How.Export && container::IsContainer(this->How.To)) {
+  const std::vector<TimeStep> steps = StepsToWrite(series, this->Settings.From, this->Settings.Steps);
+  const bool isIncomplete = !series.Warnings.empty() && this->Settings.Steps.empty();
+  if (isIncomplete && this->Settings.Overwrite && !this->Settings.Export &&
+      container::IsContainer(this->Settings.To)) {
     throw Error(
         fmt::format("{} is incomplete, so {} was not replaced. Restore the missing data, or select existing "
                     "steps with --steps.",
-            this->How.From, this->How.To));
+            this->Settings.From, this->Settings.To));
   }
-  if (this->How.Export) {
-    this->Out.OnRoot([&] {
+  if (this->Settings.Export) {
+    this->CommandSession.OnRoot([&] {
       std::error_code fault;
-      this->MadeFolder = fs::create_directory(this->How.To, fault);
+      this->CreatedFolder = fs::create_directory(this->Settings.To, fault);
       if (fault) {
-        throw SystemError(this->How.To, "a folder that can be created", fault.value(),
+        throw SystemError(this->Settings.To, "a folder that can be created", fault.value(),
             "Check that the parent folder exists and is writable");
       }
       this->CheckTargets(steps);
@@ -150,18 +157,19 @@ void Conversion::Run()
   }
   std::size_t done = 0;
   try {
-    done = this->How.Pieces() ? this->ExportAll(steps) : this->ConvertAll(series, steps);
+    done = this->Settings.WritesPieces() ? this->ExportSteps(steps) : this->ConvertSteps(series, steps);
   } catch (const Error&) {
     this->RemoveUnfinished();
     throw;
   }
   this->RemoveUnfinished();
-  this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
-      done < steps.size() ? fmt::format(" ({} already complete)", CountText(steps.size() - done, "step"))
-                          : "",
-      this->SizeText(this->All), this->Watch.Seconds()));
+  this->CommandSession.Print(
+      fmt::format("{}: {} written{}, {}, {:.2f} s", this->Settings.To, CountText(done, "step"),
+          done < steps.size() ? fmt::format(" ({} already complete)", CountText(steps.size() - done, "step"))
+                              : "",
+          this->SizeText(this->Total), this->Timer.Seconds()));
   if (isIncomplete) {
-    throw Error(this->How.From + " is incomplete. Restore the missing data, and repeat the command.");
+    throw Error(this->Settings.From + " is incomplete. Restore the missing data, and repeat the command.");
   }
 }
 
@@ -169,38 +177,38 @@ void Conversion::Run()
 std::string Conversion::SizeText(const ConversionResult& result) const
 {
   const std::string values = ByteText(static_cast<double>(result.Bytes));
-  return this->How.Compress == "off" ? values
-                                     : fmt::format("{} of values, stored in {}", values,
-                                           ByteText(static_cast<double>(result.FileBytes)));
+  return this->Settings.CompressionName == "off" ? values
+                                                 : fmt::format("{} of values, stored in {}", values,
+                                                       ByteText(static_cast<double>(result.FileBytes)));
 }
 
-/// Throws Error unless `time`, the time of the container's step, is that of this step.
+/// Throws Error unless `time`, the time of the container's step, is the time of `step`.
 void Conversion::CheckSameRun(const TimeStep& step, double time) const
 {
   if (step.Time != time && !std::isnan(step.Time)) {
-    throw FileError(this->How.To,
-        fmt::format("step {} of {}, at time {}", step.Step, this->How.From, step.Time),
+    throw FileError(this->Settings.To,
+        fmt::format("step {} of {}, at time {}", step.Step, this->Settings.From, step.Time),
         fmt::format("a step at time {}", time),
         "The container holds another run: choose another name, or replace the container with --overwrite");
   }
 }
 
-/// Collective: throws Error unless the container's step with this number has the variables that a conversion
-/// would write.
+/// Throws Error unless the container's step with this number has the variables that a conversion would write.
+/// Collective: every rank of the communicator calls it.
 void Conversion::CheckSameVariables(const TimeStep& step)
 {
   this->Open(step);
-  const VariablesInWords wanted = VariablesToWrite(this->Out.Ranks(), *this->Opened, this->How);
-  this->Out.OnRoot([&] {
-    const auto log = container::ReadLog(this->How.To);
+  const VariableTexts wanted = VariablesToWrite(this->CommandSession.Ranks(), *this->Opened, this->Settings);
+  this->CommandSession.OnRoot([&] {
+    const auto log = container::ReadLog(this->Settings.To);
     for (const container::LoggedStep& logged : log->Steps) {
       if (logged.Head.Step != step.Step) {
         continue;
       }
-      const container::StepRecord record = container::RecordOf(this->How.To, logged);
-      const VariablesInWords found = WordsOf(record.Data.Variables, record.Types);
+      const container::StepRecord record = container::RecordOf(this->Settings.To, logged);
+      const VariableTexts found = DescribeVariables(record.Data.Variables, record.Types);
       if (found != wanted) {
-        throw FileError(this->How.To,
+        throw FileError(this->Settings.To,
             fmt::format("step {} with the selected variables: {}", step.Step, fmt::join(wanted, ", ")),
             fmt::format("the step with {}", fmt::join(found, ", ")),
             "Select the same variables (--variables), choose another name, or replace the container with "
@@ -210,29 +218,32 @@ void Conversion::CheckSameVariables(const TimeStep& step)
   });
 }
 
-/// Collective: marks the damaged steps among the container's steps `known`, so that they are written again.
-void Conversion::ReplaceDamaged(const std::vector<std::int64_t>& known, container::ContainerWriter& into)
+/// Marks the damaged steps among the container's steps `known`, so that this run writes the damaged steps
+/// again. Collective: every rank of the communicator calls it.
+void Conversion::MarkDamaged(const std::vector<std::int64_t>& known, container::ContainerWriter& into)
 {
-  const std::vector<std::string> faults =
-      FaultsOfSteps(this->Out.Ranks(), this->How.To, known, this->How.CheckValues, this->How.Threads);
+  const std::vector<std::string> faults = FaultsOfSteps(this->CommandSession.Ranks(), this->Settings.To,
+      known, this->Settings.CheckValues, this->Settings.Threads);
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (!faults[i].empty()) {
-      into.Replace(known[i]);
-      this->Out.Print(fmt::format("Step {} is damaged and written again: {}", known[i], faults[i]));
+      into.MarkForReplacement(known[i]);
+      this->CommandSession.Print(
+          fmt::format("Step {} is damaged, and the run writes the step again: {}", known[i], faults[i]));
     }
   }
 }
 
-/// Collective: converts the steps that the container lacks. Returns their number.
-std::size_t Conversion::ConvertAll(const Series& series, const std::vector<TimeStep>& steps)
+/// Converts the steps that the container lacks. Returns the number of converted steps. Collective: every rank
+/// of the communicator calls it.
+std::size_t Conversion::ConvertSteps(const Series& series, const std::vector<TimeStep>& steps)
 {
-  container::ContainerWriter into(
-      this->Out.Ranks(), this->Container(), {this->How.Overwrite || this->How.Export, this->How.RanksAFile});
-  std::vector<std::int64_t> there;
+  container::ContainerWriter into(this->CommandSession.Ranks(), this->Container(),
+      {this->Settings.Overwrite || this->Settings.Export, this->Settings.RanksPerFile});
+  std::vector<std::int64_t> existing;
   for (const TimeStep& step : steps) {
     if (into.Has(step.Step)) {
       this->CheckSameRun(step, into.TimeOf(step.Step));
-      there.push_back(step.Step);
+      existing.push_back(step.Step);
     }
   }
   const auto known = std::find_if(
@@ -240,12 +251,12 @@ std::size_t Conversion::ConvertAll(const Series& series, const std::vector<TimeS
   if (known != series.Steps.rend()) {
     this->CheckSameVariables(*known);
   }
-  this->ReplaceDamaged(there, into);
+  this->MarkDamaged(existing, into);
   std::size_t done = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!into.Has(steps[i].Step)) {
-      this->ConvertOne(steps[i], i, steps.size(), [&](const auto& progress) {
-        return ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
+      this->WriteStep(steps[i], i, steps.size(), [&](const auto& progress) {
+        return ConvertStep(this->CommandSession.Ranks(), *this->Opened, this->Settings, into, progress);
       });
       ++done;
     }
@@ -253,42 +264,43 @@ std::size_t Conversion::ConvertAll(const Series& series, const std::vector<TimeS
   return done;
 }
 
-/// Collective: exports all steps, and writes their times to `steps.pvd`. Returns the number of steps.
-std::size_t Conversion::ExportAll(const std::vector<TimeStep>& steps)
+/// Exports all steps, and writes the times of the steps to `steps.pvd`. Returns the number of steps.
+/// Collective: every rank of the communicator calls it.
+std::size_t Conversion::ExportSteps(const std::vector<TimeStep>& steps)
 {
   Series series;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    this->ConvertOne(steps[i], i, steps.size(), [&](const auto& progress) {
-      return ExportPieces(
-          this->Out.Ranks(), *this->Opened, this->How, this->How.To, ExportName(steps[i]), progress);
+    this->WriteStep(steps[i], i, steps.size(), [&](const auto& progress) {
+      return ExportPieces(this->CommandSession.Ranks(), *this->Opened, this->Settings, this->Settings.To,
+          StepFileName(steps[i]), progress);
     });
     series.Steps.push_back(steps[i]);
     series.Steps.back().Time = this->Opened->Data().Time;
   }
-  this->Out.OnRoot([&] { WriteTimesOfPieces(series, this->How.To); });
+  this->CommandSession.OnRoot([&] { WritePvdFile(series, this->Settings.To); });
   return steps.size();
 }
 
 void Conversion::Open(const TimeStep& step)
 {
   if (!this->Opened || this->OpenedPath != step.Path) {
-    this->Opened = std::make_shared<OpenedStep>(this->Out.Ranks(), step.Path, IndexMode::ReadOnly);
+    this->Opened = std::make_shared<OpenedStep>(this->CommandSession.Ranks(), step.Path, IndexMode::ReadOnly);
     this->OpenedPath = step.Path;
-    this->Out.Warn(this->Opened->Warning());
+    this->CommandSession.Warn(this->Opened->Warning());
   }
-  this->Opened->SetStep(this->Out.Ranks(), step);
+  this->Opened->SetStep(this->CommandSession.Ranks(), step);
 }
 
-void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work)
+void Conversion::WriteStep(const TimeStep& step, std::size_t number, std::size_t count, const Work& work)
 {
   this->Open(step);
   const auto progress = [&](double part) {
     const double all = (static_cast<double>(number) + part) / static_cast<double>(count);
-    if (this->Watch.Seconds() < SecondsWithoutBar) {
+    if (this->Timer.Seconds() < SecondsWithoutBar) {
       return;
     }
-    this->Bar.Show(
-        all, all > 0 ? this->Watch.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
+    this->ProgressBar.Show(
+        all, all > 0 ? this->Timer.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
   };
   ConversionResult result = work(progress);
   for (const std::string& file : result.Record.Files) {
@@ -296,27 +308,28 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
     const std::uintmax_t bytes = fs::file_size(this->Container() + "/" + file, ignored);
     result.FileBytes += ignored ? 0 : bytes;
   }
-  this->All.Bytes += result.Bytes;
-  this->All.FileBytes += result.FileBytes;
-  if (this->How.Export && !this->How.Pieces()) {
-    this->Out.OnRoot([&] { this->MoveOutOfContainer(result.Record); });
+  this->Total.Bytes += result.Bytes;
+  this->Total.FileBytes += result.FileBytes;
+  if (this->Settings.Export && !this->Settings.WritesPieces()) {
+    this->CommandSession.OnRoot([&] { this->MoveOutOfContainer(result.Record); });
   }
-  this->Out.Print(fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
-      CountText(result.Arrays, "array"), this->SizeText(result)));
+  this->CommandSession.Print(
+      fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
+          CountText(result.Arrays, "array"), this->SizeText(result)));
 }
 
-/// Throws Error if a file exists that the user does not want to replace, or if a folder of pieces lacks its
-/// .vtm file, so that it may have other contents.
+/// Throws Error if a file exists that the user does not want to replace, or if a folder of pieces lacks the
+/// .vtm file, so that the folder may have other contents.
 void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
 {
   for (const TimeStep& step : steps) {
-    const std::string name = this->How.To + "/" + ExportName(step);
-    const std::string file = name + (this->How.Pieces() ? ".vtm" : ".hdf");
-    if (fs::exists(file) && !this->How.Overwrite) {
+    const std::string name = this->Settings.To + "/" + StepFileName(step);
+    const std::string file = name + (this->Settings.WritesPieces() ? ".vtm" : ".hdf");
+    if (fs::exists(file) && !this->Settings.Overwrite) {
       throw FileError(file, "an unused name", "an existing file",
           "Choose another folder, or replace files with --overwrite");
     }
-    if (this->How.Pieces() && fs::exists(name) && !fs::exists(file)) {
+    if (this->Settings.WritesPieces() && fs::exists(name) && !fs::exists(file)) {
       throw FileError(name, "an unused name, or the pieces of " + file, "other files",
           "Choose another folder, or remove these files");
     }
@@ -333,17 +346,18 @@ void Conversion::MoveOutOfContainer(const container::StepRecord& record) const
     }
   }
   if (hidden.size() == record.Data.Variables.size()) {
-    throw FileError(this->How.From,
+    throw FileError(this->Settings.From,
         "uniform boxes on refinement levels, or a mesh whose partitions all have points and the same lists "
         "of cells",
         "data that no VTKHDF type can represent", "Use --format vtm");
   }
   if (!hidden.empty()) {
-    this->Out.Warn(fmt::format("Step {}: programs without PatchIO do not show {}, which some patches lack.",
-        record.Data.Step, PlainText(fmt::format("{}", fmt::join(hidden, ", ")))));
+    this->CommandSession.Warn(
+        fmt::format("Step {}: programs without PatchIO do not show {}, which some patches lack.",
+            record.Data.Step, PlainText(fmt::format("{}", fmt::join(hidden, ", ")))));
   }
   fs::rename(this->Container() + "/" + record.Files[0],
-      this->How.To + "/" + container::RenamedFile(record.Files[0], container::FileNames::Usual));
+      this->Settings.To + "/" + container::RenamedFile(record.Files[0], container::FileNames::Usual));
 }
 
 /// Adds the options that `convert` and `export` share.
@@ -355,18 +369,18 @@ void AddOptions(CLI::App& command, Options& options)
       ->delimiter(',');
   command.add_option("--levels", options.Levels, "First and last level to write (default: all)")->expected(2);
   command
-      .add_option(
-          "--region", options.Box, "Write only patches that touch this box: XMIN,XMAX,YMIN,YMAX,ZMIN,ZMAX")
+      .add_option("--region", options.RegionBounds,
+          "Write only patches that touch this box: XMIN,XMAX,YMIN,YMAX,ZMIN,ZMAX")
       ->expected(6);
   command.add_option("--threads", options.Threads, "Number of threads per rank, for reading and for writing")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
 }
 
-void Start(CLI::App& command, const std::shared_ptr<Options>& options, Session& session)
+void SetCallback(CLI::App& command, const std::shared_ptr<Options>& options, Session& session)
 {
   command.callback([options, &session] {
-    Check(*options);
+    ResolveOptions(*options);
     Conversion(*options, session).Run();
   });
 }
@@ -394,28 +408,30 @@ void AddExport(CLI::App& program, Session& session)
       ->capture_default_str();
   command->add_flag("--overwrite", options->Overwrite, "Replace time steps that exist in the folder");
   AddOptions(*command, *options);
-  Start(*command, options, session);
+  SetCallback(*command, options, session);
 }
 
 void AddConvert(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("convert",
       "Convert data of any supported format into a container (NAME.pio), which opens at once and reads fast. "
-      "Time steps stay in the container, unless their files are missing, truncated or damaged, so an "
-      "interrupted conversion resumes. Run this command under mpirun to use several ranks");
+      "An interrupted conversion resumes: the command converts only the time steps that the container lacks, "
+      "and "
+      "those whose files are missing, truncated or damaged. Run this command under mpirun to use several "
+      "ranks");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
   command->add_option("container", options->To, "The container to write: a folder, usually NAME.pio")
       ->required();
   AddOptions(*command, *options);
   command
-      ->add_option("--ranks-a-file", options->RanksAFile,
+      ->add_option("--ranks-a-file", options->RanksPerFile,
           "Number of ranks that share one file per time step; 0: all ranks write one file. Programs without "
           "PatchIO can open a time step only if it is a single file")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
   command
-      ->add_option("--compress", options->Compress,
+      ->add_option("--compress", options->CompressionName,
           "deflate: readable by every program that uses HDF5; zstd: faster to read, but other programs need "
           "the HDF5 plugin for zstd; auto: deflate for variables that shrink by at least a tenth. A "
           "compressed time step stays in memory until it is written")
@@ -427,7 +443,7 @@ void AddConvert(CLI::App& program, Session& session)
       ->add_flag("--overwrite", options->Overwrite,
           "Replace an existing container when the new container has its first time step")
       ->excludes("--check");
-  Start(*command, options, session);
+  SetCallback(*command, options, session);
 }
 
 }  // namespace patchio::tools

@@ -15,19 +15,20 @@ namespace patchio::tools {
 class PatchBatches
 {
 public:
-  /// Locates all values; failures are in Locations().Problems. patches, variables: numbers in `step`, which
-  /// must outlive this object. batchBytes: approximate number of bytes of a batch. asShown: converts values
-  /// to the form of RequestInThreeDimensions(); otherwise they stay as stored.
+  /// Locates all values; failures are in Locations().Problems. `patches`, `variables`: numbers in `step`,
+  /// which must outlive this object. `batchBytes`: approximate number of bytes of a batch.
+  /// `inThreeDimensions`: true to convert values to the form of RequestInThreeDimensions(), false to leave
+  /// values as stored.
   PatchBatches(const OpenedStep& step, std::vector<int> patches, std::vector<int> variables, int threads,
-      std::uint64_t batchBytes, bool asShown = false);
+      std::uint64_t batchBytes, bool inThreeDimensions = false);
 
   /// Returns the locations of all values, in rows: one row per patch, one location per variable.
-  const LocationTable& Locations() const { return this->All; }
+  const LocationTable& Locations() const { return this->AllLocations; }
   /// Reads the values of the next patches, First() .. End() - 1 in `patches`, without ghosts. Returns false
   /// if no patches are left. Faults of files are in `result`.
   bool Next(LoadResult& result);
-  std::size_t First() const { return this->Begin; }
-  std::size_t End() const { return this->Behind; }
+  std::size_t First() const { return this->FirstRow; }
+  std::size_t End() const { return this->EndRow; }
 
 private:
   LocationTable LocationsOf(const std::vector<PatchVariable>& requests) const;
@@ -37,11 +38,11 @@ private:
   const std::vector<int> Patches, Variables;
   const int Threads;
   const std::uint64_t BatchBytes;
-  const bool AsShown;
+  const bool InThreeDimensions;
   std::vector<std::size_t> RowOf;  ///< for each patch, its position in Patches
-  LocationTable All;
+  LocationTable AllLocations;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
-  std::size_t Begin = 0, Behind = 0;
+  std::size_t FirstRow = 0, EndRow = 0;
 };
 
 }  // namespace patchio::tools

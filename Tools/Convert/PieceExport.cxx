@@ -7,7 +7,7 @@
 #include "Catalog/Nesting.h"
 #include "Io/IoScheduler.h"
 #include "Plan/Blocks.h"
-#include "Read/PointPlaces.h"
+#include "Read/PointCells.h"
 #include "Read/ReadRequest.h"
 
 #include <fmt/format.h>
@@ -42,14 +42,14 @@ struct VtkXmlArray
   const void* Values = nullptr;  ///< must stay valid until the file is written
 };
 
-/// Returns the text of a VTK XML file of this type: its root element contains `content`, then `behind`.
-std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& behind = {});
+/// Returns the text of a VTK XML file of this type. The root element contains `content`, then `trailer`.
+std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& trailer = {});
 
 class VtkXmlPiece
 {
 public:
-  /// type: "ImageData" and so on. grid, piece: the attributes of the grid's element, and of the element of
-  /// the only piece.
+  /// Begins a file with one piece. `type`: "ImageData" and so on. `grid`, `piece`: the attributes of the
+  /// grid's element and of the piece's element.
   VtkXmlPiece(std::string type, std::string grid, std::string piece)
       : Type(std::move(type)), Grid(std::move(grid)), Piece(std::move(piece))
   {
@@ -58,12 +58,15 @@ public:
   /// Adds an element with arrays: "PointData", "Points" and so on.
   void Add(const std::string& element, const std::vector<VtkXmlArray>& arrays);
   /// Keeps `bytes` in memory until the file is written, and returns their address.
-  const void* Keep(std::vector<std::byte> bytes) { return this->Kept.emplace_back(std::move(bytes)).data(); }
-  /// Returns an array of `values` values, all NaN, or 0 if the type has no NaN. Equal arrays of this kind
-  /// have one copy in the file.
-  const void* Blank(ElementType type, std::uint64_t values);
+  const void* Retain(std::vector<std::byte> bytes)
+  {
+    return this->Retained.emplace_back(std::move(bytes)).data();
+  }
+  /// Returns an array of `values` values, all NaN, or 0 if the type has no NaN. Equal arrays
+  /// share one copy in the file.
+  const void* BlankArray(ElementType type, std::uint64_t values);
 
-  /// Writes the file, which must not exist. Throws Error.
+  /// Writes the file, which must not exist. Throws Error if the file cannot be written.
   void Write(const std::string& path) const;
 
 private:
@@ -71,12 +74,12 @@ private:
 
   const std::string Type, Grid, Piece;
   std::string Elements;
-  std::deque<std::vector<std::byte>> Kept;
+  std::deque<std::vector<std::byte>> Retained;
   std::deque<std::uint64_t> Lengths;
   std::vector<iovec> Data;  ///< for each array: its length, then its bytes
   std::uint64_t Bytes = 0;  ///< bytes of all parts of Data
-  std::map<std::pair<const void*, std::uint64_t>, std::uint64_t> Offsets;  ///< by address and length
-  std::map<std::pair<ElementType, std::uint64_t>, const void*> Blanks;     ///< by type and number of values
+  std::map<std::pair<const void*, std::uint64_t>, std::uint64_t> Offsets;    ///< by address and length
+  std::map<std::pair<ElementType, std::uint64_t>, const void*> BlankArrays;  ///< by type and number of values
 };
 
 /// Returns VTK's name of a type, such as "Float32": numpy's name with capitals at the beginning.
@@ -91,7 +94,7 @@ std::string VtkNameOf(ElementType type)
 }
 
 template <typename T>
-std::vector<std::byte> Filled(std::uint64_t values, T value)
+std::vector<std::byte> FilledBytes(std::uint64_t values, T value)
 {
   std::vector<std::byte> bytes(values * sizeof(T));
   for (std::uint64_t i = 0; i < values; ++i) {
@@ -129,13 +132,13 @@ std::string XmlText(const std::string& text)
   return result;
 }
 
-std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& behind)
+std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& trailer)
 {
   return fmt::format(
       "<?xml version=\"1.0\"?>\n"
       "<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
       "{}{}</VTKFile>\n",
-      type, content, behind);
+      type, content, trailer);
 }
 
 void VtkXmlPiece::Add(const std::string& element, const std::vector<VtkXmlArray>& arrays)
@@ -152,7 +155,7 @@ void VtkXmlPiece::Add(const std::string& element, const std::vector<VtkXmlArray>
 
 std::uint64_t VtkXmlPiece::OffsetOf(const void* values, std::uint64_t bytes)
 {
-  const auto [place, isNew] = this->Offsets.emplace(std::pair(values, bytes), this->Bytes);
+  const auto [entry, isNew] = this->Offsets.emplace(std::pair(values, bytes), this->Bytes);
   if (isNew) {
     this->Data.push_back({&this->Lengths.emplace_back(bytes), sizeof(std::uint64_t)});
     if (bytes > 0) {
@@ -160,17 +163,17 @@ std::uint64_t VtkXmlPiece::OffsetOf(const void* values, std::uint64_t bytes)
     }
     this->Bytes += sizeof(std::uint64_t) + bytes;
   }
-  return place->second;
+  return entry->second;
 }
 
-const void* VtkXmlPiece::Blank(ElementType type, std::uint64_t values)
+const void* VtkXmlPiece::BlankArray(ElementType type, std::uint64_t values)
 {
-  const void*& blank = this->Blanks[{type, values}];
+  const void*& blank = this->BlankArrays[{type, values}];
   if (!blank) {
-    blank =
-        this->Keep(type == ElementType::Float32   ? Filled(values, std::numeric_limits<float>::quiet_NaN())
-                   : type == ElementType::Float64 ? Filled(values, std::numeric_limits<double>::quiet_NaN())
-                                                  : std::vector<std::byte>(values * SizeOf(type)));
+    blank = this->Retain(
+        type == ElementType::Float32   ? FilledBytes(values, std::numeric_limits<float>::quiet_NaN())
+        : type == ElementType::Float64 ? FilledBytes(values, std::numeric_limits<double>::quiet_NaN())
+                                       : std::vector<std::byte>(values * SizeOf(type)));
   }
   return blank;
 }
@@ -212,12 +215,13 @@ std::vector<bool> ShownPatches(const SelectedStep& step, const Catalog& whole)
 class Pieces
 {
 public:
-  /// whole: the catalog of the step with all of its patches, as stored.
+  /// Finds the arrays that all pieces have and the relations of the patches. `whole`: the catalog of the step
+  /// with all patches, as stored.
   Pieces(const SelectedStep& step, const Catalog& whole);
 
   /// Returns the name of a patch's file.
-  std::string FileOf(int patch) const;
-  /// Writes the file of the patch that has these arrays. Throws Error.
+  std::string FileNameOf(int patch) const;
+  /// Writes the file of patch arrays.Patch. Throws Error if the file cannot be written.
   void Write(const PatchArrays& arrays, const std::string& path) const;
 
 private:
@@ -225,11 +229,11 @@ private:
   {
     return this->Data.RoleOf(this->Data.Patches[patch].Level) == LevelRole::Points;
   }
-  const LoadedArray& Needed(const PatchArrays& arrays, int variable) const;
+  const LoadedArray& RequiredArray(const PatchArrays& arrays, int variable) const;
   std::uint64_t TuplesOf(int patch, Centering center) const;
   std::vector<std::uint8_t> FlagsOf(int patch) const;
-  VtkXmlPiece Begin(int patch, bool hidesCells) const;
-  VtkXmlPiece BeginBox(int patch, bool hidesCells) const;
+  VtkXmlPiece BeginPiece(int patch, bool hidesCells) const;
+  VtkXmlPiece BeginStructuredPiece(int patch, bool hidesCells) const;
   void AddData(const PatchArrays& arrays, const std::vector<std::uint8_t>& flags, VtkXmlPiece& piece) const;
   void AddGrid(const PatchArrays& arrays, VtkXmlPiece& piece) const;
   void AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& piece) const;
@@ -239,41 +243,41 @@ private:
 
   const SelectedStep& Step;
   const Catalog& Data;
-  const Nesting Nests;         ///< nesting of the whole step
-  bool HasFlags = false;       ///< some cells are hidden
-  std::vector<bool> There;     ///< for each variable: whether a patch has it
-  std::vector<bool> OfPoints;  ///< for each variable: whether a list of points has it
+  const Nesting PatchNesting;  ///< nesting of the whole step
+  bool HasFlags = false;       ///< true if some cells are hidden
+  std::vector<bool> Present;   ///< for each variable: whether a patch has it
+  std::vector<bool> OnPoints;  ///< for each variable: whether a list of points has it
 };
 
 Pieces::Pieces(const SelectedStep& step, const Catalog& whole)
     : Step(step),
       Data(step.Data()),
-      Nests(whole, ShownPatches(step, whole)),
-      There(this->Data.Variables.size(), false),
-      OfPoints(this->Data.Variables.size(), false)
+      PatchNesting(whole, ShownPatches(step, whole)),
+      Present(this->Data.Variables.size(), false),
+      OnPoints(this->Data.Variables.size(), false)
 {
   for (std::size_t p = 0; p < this->Data.Patches.size(); ++p) {
     const int patch = static_cast<int>(p);
     for (std::size_t v = 0; v < this->Data.Variables.size(); ++v) {
       const bool has = this->Data.PresenceOf(static_cast<int>(v), patch) == Presence::Stored;
-      this->There[v] = this->There[v] || has;
-      this->OfPoints[v] = this->OfPoints[v] || (has && this->HasPoints(patch));
+      this->Present[v] = this->Present[v] || has;
+      this->OnPoints[v] = this->OnPoints[v] || (has && this->HasPoints(patch));
     }
     const int level = this->Data.Patches[p].Level;
     const bool refines = level > 0 && this->Data.RoleOf(level) == LevelRole::Refinement;
     this->HasFlags = this->HasFlags || (refines && !this->Data.IsMesh()) ||
-                     this->Nests.LosesCells(step.NumberInStep(patch));
+                     this->PatchNesting.HasUnownedCells(step.NumberInStep(patch));
   }
 }
 
-std::string Pieces::FileOf(int patch) const
+std::string Pieces::FileNameOf(int patch) const
 {
   const char* extension = "vti";
-  if (this->HasPoints(patch) || this->Data.Grid == GridKind::Polygonal) {
+  if (this->HasPoints(patch) || this->Data.Grid == GridType::Polygonal) {
     extension = "vtp";
-  } else if (this->Data.Grid != GridKind::Uniform) {
-    extension = this->Data.Grid == GridKind::Rectilinear   ? "vtr"
-                : this->Data.Grid == GridKind::Curvilinear ? "vts"
+  } else if (this->Data.Grid != GridType::Uniform) {
+    extension = this->Data.Grid == GridType::Rectilinear   ? "vtr"
+                : this->Data.Grid == GridType::Curvilinear ? "vts"
                                                            : "vtu";
   }
   return fmt::format("{:06}.{}", patch, extension);
@@ -284,13 +288,13 @@ void Pieces::Write(const PatchArrays& arrays, const std::string& path) const
   const std::vector<std::uint8_t> flags = this->FlagsOf(arrays.Patch);
   const bool hidesCells =
       std::any_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag != 0; });
-  VtkXmlPiece piece = this->Begin(arrays.Patch, hidesCells);
+  VtkXmlPiece piece = this->BeginPiece(arrays.Patch, hidesCells);
   this->AddData(arrays, flags, piece);
   this->AddGrid(arrays, piece);
   piece.Write(path);
 }
 
-const LoadedArray& Pieces::Needed(const PatchArrays& arrays, int variable) const
+const LoadedArray& Pieces::RequiredArray(const PatchArrays& arrays, int variable) const
 {
   if (variable < 0 || !arrays.Arrays[variable]) {
     throw FileError(this->Data.Path,
@@ -307,23 +311,23 @@ std::uint64_t Pieces::TuplesOf(int patch, Centering center) const
   return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]);
 }
 
-/// Returns the flags of all cells; empty if the patch needs none.
+/// Returns the flags of all cells, or an empty list if the patch needs no flags.
 std::vector<std::uint8_t> Pieces::FlagsOf(int patch) const
 {
   if (!this->HasFlags || this->HasPoints(patch)) {
     return {};
   }
   const int number = this->Step.NumberInStep(patch);
-  std::vector<std::uint8_t> flags = this->Nests.CellsShownElsewhere(number);
+  std::vector<std::uint8_t> flags = this->PatchNesting.CellsShownElsewhere(number);
   flags.resize(this->TuplesOf(patch, Centering::Cell), 0);
-  const std::vector<std::uint8_t> covered = this->Nests.CoveredCells(number);
+  const std::vector<std::uint8_t> covered = this->PatchNesting.CoveredCells(number);
   for (std::size_t i = 0; i < covered.size(); ++i) {
     flags[i] = covered[i] ? RefinedCell | DuplicateCell : flags[i];
   }
   return flags;
 }
 
-VtkXmlPiece Pieces::Begin(int patch, bool hidesCells) const
+VtkXmlPiece Pieces::BeginPiece(int patch, bool hidesCells) const
 {
   const std::uint64_t points = this->TuplesOf(patch, Centering::Node);
   if (this->HasPoints(patch)) {
@@ -331,19 +335,19 @@ VtkXmlPiece Pieces::Begin(int patch, bool hidesCells) const
   }
   if (this->Data.IsMesh()) {
     const auto& cells = this->Data.Meshes[patch].Cells;
-    const bool polygonal = this->Data.Grid == GridKind::Polygonal;
+    const bool polygonal = this->Data.Grid == GridType::Polygonal;
     return {polygonal ? "PolyData" : "UnstructuredGrid", "",
         polygonal ? fmt::format("NumberOfPoints=\"{}\" NumberOfVerts=\"{}\" NumberOfLines=\"{}\" "
                                 "NumberOfPolys=\"{}\" NumberOfStrips=\"{}\"",
                         points, cells[0], cells[1], cells[2], cells[3])
                   : fmt::format("NumberOfPoints=\"{}\" NumberOfCells=\"{}\"", points, cells[0])};
   }
-  return this->BeginBox(patch, hidesCells);
+  return this->BeginStructuredPiece(patch, hidesCells);
 }
 
 /// Begins the piece of a structured grid. ParaView 5.11 crashes when it draws a grid that has hidden cells
 /// and does not end at index 0. So grids with hidden cells are shifted until they end at index 0.
-VtkXmlPiece Pieces::BeginBox(int patch, bool hidesCells) const
+VtkXmlPiece Pieces::BeginStructuredPiece(int patch, bool hidesCells) const
 {
   const Level& level = this->Data.Levels[this->Data.Patches[patch].Level];
   Box nodes = this->Data.NodesOf(this->Data.Patches[patch].Level, this->Data.Patches[patch].Cells);
@@ -355,8 +359,8 @@ VtkXmlPiece Pieces::BeginBox(int patch, bool hidesCells) const
   }
   const std::string extent = fmt::format("Extent=\"{} {} {} {} {} {}\"", nodes.Lower[0], nodes.Upper[0],
       nodes.Lower[1], nodes.Upper[1], nodes.Lower[2], nodes.Upper[2]);
-  if (this->Data.Grid != GridKind::Uniform) {
-    return {this->Data.Grid == GridKind::Rectilinear ? "RectilinearGrid" : "StructuredGrid", "Whole" + extent,
+  if (this->Data.Grid != GridType::Uniform) {
+    return {this->Data.Grid == GridType::Rectilinear ? "RectilinearGrid" : "StructuredGrid", "Whole" + extent,
         extent};
   }
   return {"ImageData",
@@ -372,22 +376,22 @@ void Pieces::AddData(
   for (std::size_t v = 0; v < arrays.Arrays.size(); ++v) {
     const Variable& variable = this->Data.Variables[v];
     const bool replaced = !flags.empty() && variable.Name == FlagsName && variable.Center == Centering::Cell;
-    if (this->Data.IsGeometry(static_cast<int>(v)) || !this->There[v] || replaced) {
+    if (this->Data.IsGeometry(static_cast<int>(v)) || !this->Present[v] || replaced) {
       continue;
     }
     const LoadedArray* const array = arrays.Arrays[v];
     const bool ofPoints = variable.Center == Centering::Node ||
-                          (array ? this->HasPoints(arrays.Patch) : bool(this->OfPoints[v]));
+                          (array ? this->HasPoints(arrays.Patch) : bool(this->OnPoints[v]));
     const ElementType type = this->Step.Types()[v];
     const int components =
         RequestInThreeDimensions(this->Data, static_cast<int>(v), {0, 0, 0}).OutputComponents;
     const std::uint64_t tuples = this->TuplesOf(arrays.Patch, ofPoints ? Centering::Node : Centering::Cell);
     (ofPoints ? points : cells)
         .push_back({variable.Name, type, components, tuples,
-            array ? array->Values.get() : piece.Blank(type, tuples * components)});
+            array ? array->Values.get() : piece.BlankArray(type, tuples * components)});
   }
   if (!flags.empty()) {
-    cells.push_back({FlagsName, ElementType::UInt8, 1, flags.size(), piece.Keep(BytesOf(flags))});
+    cells.push_back({FlagsName, ElementType::UInt8, 1, flags.size(), piece.Retain(BytesOf(flags))});
   }
   piece.Add("PointData", points);
   piece.Add("CellData", cells);
@@ -397,13 +401,13 @@ void Pieces::AddGrid(const PatchArrays& arrays, VtkXmlPiece& piece) const
 {
   if (this->HasPoints(arrays.Patch)) {
     this->AddPoints(arrays, piece);
-  } else if (this->Data.Grid == GridKind::Rectilinear) {
+  } else if (this->Data.Grid == GridType::Rectilinear) {
     this->AddAxes(arrays.Patch, piece);
-  } else if (this->Data.Grid == GridKind::Curvilinear) {
+  } else if (this->Data.Grid == GridType::Curvilinear) {
     this->AddPositions(arrays, this->Data.CoordinatesVariable, piece);
   } else if (this->Data.IsMesh()) {
     this->AddPositions(arrays, this->Data.FindMeshArray(MeshRole::Points), piece);
-    if (this->Data.Grid == GridKind::Unstructured) {
+    if (this->Data.Grid == GridType::Unstructured) {
       this->AddCells(arrays, 0, "Cells", piece);
     } else {
       const char* const elements[MeshSize::MostLists] = {"Verts", "Lines", "Polys", "Strips"};
@@ -419,27 +423,27 @@ void Pieces::AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& 
 {
   const std::uint64_t tuples = this->TuplesOf(arrays.Patch, Centering::Node);
   const LoadedArray none;
-  const LoadedArray& array = tuples > 0 ? this->Needed(arrays, variable) : none;
+  const LoadedArray& array = tuples > 0 ? this->RequiredArray(arrays, variable) : none;
   piece.Add("Points", {{"Points", array.Type, 3, tuples, array.Values.get()}});
 }
 
 /// Adds a list of points, with a vertex cell for each point.
 void Pieces::AddPoints(const PatchArrays& arrays, VtkXmlPiece& piece) const
 {
-  const int level = this->Data.Patches[arrays.Patch].Level, variable = this->Data.PositionsOf(level);
-  const LoadedArray& numbers = this->Needed(arrays, variable);
-  const PointPlaces places(this->Data, numbers, this->Data.Variables[variable].Name);
+  const int level = this->Data.Patches[arrays.Patch].Level, variable = this->Data.PositionsVariable(level);
+  const LoadedArray& numbers = this->RequiredArray(arrays, variable);
+  const PointCells cells(this->Data, numbers, this->Data.Variables[variable].Name);
   std::vector<Double3> positions;
-  std::vector<std::int64_t> nodes(places.Count()), ends(places.Count());
-  for (std::size_t p = 0; p < places.Count(); ++p) {
-    positions.push_back(places.PositionOf(p, level));
+  std::vector<std::int64_t> nodes(cells.Count()), ends(cells.Count());
+  for (std::size_t p = 0; p < cells.Count(); ++p) {
+    positions.push_back(cells.PositionOf(p, level));
   }
   std::iota(nodes.begin(), nodes.end(), 0);
   std::iota(ends.begin(), ends.end(), 1);
-  const std::uint64_t count = places.Count();
-  piece.Add("Points", {{"Points", ElementType::Float64, 3, count, piece.Keep(BytesOf(positions))}});
-  piece.Add("Verts", {{"connectivity", ElementType::Int64, 1, count, piece.Keep(BytesOf(nodes))},
-                         {"offsets", ElementType::Int64, 1, count, piece.Keep(BytesOf(ends))}});
+  const std::uint64_t count = cells.Count();
+  piece.Add("Points", {{"Points", ElementType::Float64, 3, count, piece.Retain(BytesOf(positions))}});
+  piece.Add("Verts", {{"connectivity", ElementType::Int64, 1, count, piece.Retain(BytesOf(nodes))},
+                         {"offsets", ElementType::Int64, 1, count, piece.Retain(BytesOf(ends))}});
 }
 
 void Pieces::AddAxes(int patch, VtkXmlPiece& piece) const
@@ -462,7 +466,7 @@ void Pieces::AddCells(
     VtkXmlArray array{name, role == MeshRole::Types ? ElementType::UInt8 : ElementType::Int64, 1,
         static_cast<std::uint64_t>(count), nullptr};
     if (count > 0) {
-      const LoadedArray& values = this->Needed(arrays, this->Data.FindMeshArray(role, list));
+      const LoadedArray& values = this->RequiredArray(arrays, this->Data.FindMeshArray(role, list));
       array.Type = values.Type;
       array.Values = static_cast<const std::byte*>(values.Values.get()) + skipped * SizeOf(values.Type);
     }
@@ -470,7 +474,7 @@ void Pieces::AddCells(
   };
   std::vector<VtkXmlArray> all{add(MeshRole::Connectivity, "connectivity", size.Connectivity[list], 0),
       add(MeshRole::Offsets, "offsets", size.Cells[list], 1)};  // the ends of cells, without the first begin
-  if (this->Data.Grid == GridKind::Unstructured) {
+  if (this->Data.Grid == GridType::Unstructured) {
     all.push_back(add(MeshRole::Types, "types", size.Cells[list], 0));
   }
   piece.Add(element, all);
@@ -485,19 +489,19 @@ void WritePieces(SelectedStep& step, const Pieces& pieces, const std::string& fo
     std::vector<std::string> faults(patches.size());
     RunTasks(patches.size(), threads, [&](std::size_t i) {
       faults[i] =
-          CatchError([&] { pieces.Write(patches[i], folder + "/" + pieces.FileOf(patches[i].Patch)); });
+          CatchError([&] { pieces.Write(patches[i], folder + "/" + pieces.FileNameOf(patches[i].Patch)); });
     });
     for (const std::string& fault : faults) {
       if (!fault.empty()) {
         throw Error(fault);
       }
     }
-    progress(step.PartRead());
+    progress(step.FractionRead());
   }
 }
 
-/// Returns the content of the .vtm file: the tree of levels and patches.
-std::string TreeOf(const Catalog& data, const Pieces& pieces, const std::string& folder)
+/// Returns the text of the .vtm file: the tree of levels and patches.
+std::string BlockTree(const Catalog& data, const Pieces& pieces, const std::string& folder)
 {
   std::string tree = "<vtkMultiBlockDataSet>\n";
   for (std::size_t l = 0; l < data.Levels.size(); ++l) {
@@ -507,7 +511,7 @@ std::string TreeOf(const Catalog& data, const Pieces& pieces, const std::string&
     for (int i = 0; i < level.PatchCount; ++i) {
       const int patch = level.FirstPatch + i;
       tree += fmt::format("<DataSet index=\"{}\" name=\"{}\" file=\"{}/{}\"/>\n", i,
-          XmlText(NameOfBlock(data, BlockOfPatch(data, patch))), folder, pieces.FileOf(patch));
+          XmlText(NameOfBlock(data, BlockOfPatch(data, patch))), folder, pieces.FileNameOf(patch));
     }
     tree += "</Block>\n";
   }
@@ -520,7 +524,7 @@ ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const
     const std::string& folder, const std::string& name, const std::function<void(double)>& progress)
 {
   SelectedStep step(ranks, from, options);
-  const std::string place = folder + "/" + name, part = place + ".part";
+  const std::string target = folder + "/" + name, part = target + ".part";
   const auto onRoot = [&](const std::function<void()>& work) {
     RunOnAllRanks(ranks, [&] {
       if (ranks.Rank() == 0) {
@@ -539,11 +543,11 @@ ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const
       WritePieces(step, *pieces, part, options.Threads, progress);
     });
     onRoot([&] {
-      fs::remove(place + ".vtm");  // removed first, so that the .vtm file never names pieces of another step
-      fs::remove_all(place);
-      fs::rename(part, place);
-      const std::string tree = TreeOf(step.Data(), *pieces, name);
-      PlainFile(place + ".vtm", PlainFile::Purpose::Create).Write(0, tree.data(), tree.size());
+      fs::remove(target + ".vtm");  // removed first, so that the .vtm file never names pieces of another step
+      fs::remove_all(target);
+      fs::rename(part, target);
+      const std::string tree = BlockTree(step.Data(), *pieces, name);
+      PlainFile(target + ".vtm", PlainFile::Purpose::Create).Write(0, tree.data(), tree.size());
     });
   } catch (const Error&) {
     std::error_code ignored;
@@ -553,19 +557,19 @@ ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const
   return ResultOf(step);
 }
 
-std::string ExportName(const TimeStep& step)
+std::string StepFileName(const TimeStep& step)
 {
   return fmt::format("step.{:06}", step.Step);
 }
 
-void WriteTimesOfPieces(const Series& series, const std::string& folder)
+void WritePvdFile(const Series& series, const std::string& folder)
 {
   const std::string path = folder + "/steps.pvd";
   const std::vector<double> times = TimeValues(series);
   std::string list = "<Collection>\n";
   for (std::size_t i = 0; i < series.Steps.size(); ++i) {
     list +=
-        fmt::format("<DataSet timestep=\"{}\" file=\"{}.vtm\"/>\n", times[i], ExportName(series.Steps[i]));
+        fmt::format("<DataSet timestep=\"{}\" file=\"{}.vtm\"/>\n", times[i], StepFileName(series.Steps[i]));
   }
   list = VtkXmlFile("Collection", list + "</Collection>\n");
   fs::remove(path);

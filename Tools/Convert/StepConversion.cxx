@@ -6,7 +6,7 @@
 #include "Formats/Container/StepLayout.h"
 #include "Io/ReadTask.h"
 #include "Plan/Partition.h"
-#include "Read/PointPlaces.h"
+#include "Read/PointCells.h"
 
 #include <fmt/format.h>
 
@@ -17,23 +17,23 @@ namespace patchio::tools {
 
 namespace {
 
-bool IsNeeded(const Catalog& catalog, int variable, const std::set<std::string>& wanted)
+bool IsSelected(const Catalog& catalog, int variable, const std::set<std::string>& selected)
 {
   const Variable& info = catalog.Variables[variable];
-  return wanted.empty() || wanted.count(info.Name) > 0 || catalog.IsGeometry(variable) ||
+  return selected.empty() || selected.count(info.Name) > 0 || catalog.IsGeometry(variable) ||
          info.Role == MeshRole::Flags;
 }
 
-void CheckNames(const Catalog& catalog, const std::set<std::string>& wanted)
+void CheckNames(const Catalog& catalog, const std::set<std::string>& selected)
 {
-  for (const std::string& name : wanted) {
+  for (const std::string& name : selected) {
     if (catalog.FindVariable(name) < 0) {
       std::vector<std::string> names;
       for (const Variable& variable : catalog.Variables) {
         names.push_back(variable.Name);
       }
-      throw Error(fmt::format(
-          "{} has no variable '{}'. It has {}.", catalog.Path, name, NameList(names, names.size())));
+      throw Error(fmt::format("{} has no variable '{}'. The variables are {}.", catalog.Path, name,
+          NameList(names, names.size())));
     }
   }
 }
@@ -47,14 +47,14 @@ SelectedStep::SelectedStep(Communicator& ranks, const OpenedStep& from, const Co
     this->Select(from.Data(), ranks.Size());
     this->Locate(ranks.Rank());
   });
-  this->AgreeOnTypes(ranks);
-  this->AgreeOnAbsent(ranks);
+  this->GatherTypes(ranks);
+  this->GatherAbsentArrays(ranks);
 }
 
 void SelectedStep::SelectPatches(const Catalog& all)
 {
   const std::vector<bool> near = PatchesNear(all, this->Options.Region);
-  Catalog& data = this->Wanted;
+  Catalog& data = this->Selection;
   data.Levels.clear();
   data.LevelNames.clear();
   data.Patches.clear();
@@ -69,7 +69,7 @@ void SelectedStep::SelectPatches(const Catalog& all)
         Patch& patch = data.Patches.emplace_back(all.Patches[p]);
         patch.Level = static_cast<int>(data.Levels.size());
         ++level.PatchCount;
-        this->PatchOf.push_back(p);
+        this->PatchInStep.push_back(p);
         if (all.IsMesh()) {
           data.Meshes.push_back(all.Meshes[p]);
         }
@@ -90,7 +90,7 @@ void SelectedStep::SelectPatches(const Catalog& all)
 void SelectedStep::Select(const Catalog& all, int ranks)
 {
   CheckNames(all, this->Options.Variables);
-  Catalog& data = this->Wanted;
+  Catalog& data = this->Selection;
   data = all;
   data.FormatData.clear();
   data.ChildBegin.clear();
@@ -102,20 +102,20 @@ void SelectedStep::Select(const Catalog& all, int ranks)
   data.Variables.clear();
   data.CoordinatesVariable = -1;
   for (int v = 0; v < static_cast<int>(all.Variables.size()); ++v) {
-    if (IsNeeded(all, v, this->Options.Variables)) {
+    if (IsSelected(all, v, this->Options.Variables)) {
       data.CoordinatesVariable =
           v == all.CoordinatesVariable ? static_cast<int>(data.Variables.size()) : data.CoordinatesVariable;
       Variable& variable = data.Variables.emplace_back(all.Variables[v]);
       variable.Ghosts = {0, 0, 0};
       variable.Interleaved = variable.Components > 1;
       variable.Material = -1;
-      this->VariableOf.push_back(v);
+      this->VariableInStep.push_back(v);
     }
   }
   data.ResetPresence();
   for (std::size_t v = 0; v < data.Variables.size(); ++v) {
     for (std::size_t p = 0; p < data.Patches.size(); ++p) {
-      const bool there = all.PresenceOf(this->VariableOf[v], this->PatchOf[p]) != Presence::Absent;
+      const bool there = all.PresenceOf(this->VariableInStep[v], this->PatchInStep[p]) != Presence::Absent;
       data.SetPresence(static_cast<int>(v), static_cast<int>(p), there ? Presence::Stored : Presence::Absent);
     }
   }
@@ -128,29 +128,30 @@ void SelectedStep::Select(const Catalog& all, int ranks)
 void SelectedStep::Locate(int rank)
 {
   std::vector<int> patches;
-  for (const int patch : container::RowsOf(this->Wanted)) {
-    if (this->Wanted.Patches[patch].Writer == rank) {
-      this->Mine.push_back(patch);
-      patches.push_back(this->PatchOf[patch]);
+  for (const int patch : container::RowsOf(this->Selection)) {
+    if (this->Selection.Patches[patch].Writer == rank) {
+      this->RankPatches.push_back(patch);
+      patches.push_back(this->PatchInStep[patch]);
     }
   }
-  this->Batches = std::make_unique<PatchBatches>(this->From, patches, this->VariableOf, this->Options.Threads,
-      this->Options.BatchBytes, this->Options.AsShown);
+  this->Batches = std::make_unique<PatchBatches>(this->From, patches, this->VariableInStep,
+      this->Options.Threads, this->Options.BatchBytes, this->Options.InThreeDimensions);
   if (!this->Batches->Locations().Problems.empty()) {
     throw Error(this->Batches->Locations().Problems[0].Message);
   }
 }
 
-/// Collective: finds the type of each variable. Constant patches get the type of the other patches.
-void SelectedStep::AgreeOnTypes(Communicator& ranks)
+/// Finds the type of each variable on all ranks. Constant patches get the type of the other patches.
+/// Collective: every rank of the communicator calls it.
+void SelectedStep::GatherTypes(Communicator& ranks)
 {
-  const std::size_t variables = this->VariableOf.size();
-  const LocationTable& places = this->Batches->Locations();
+  const std::size_t variables = this->VariableInStep.size();
+  const LocationTable& locations = this->Batches->Locations();
   std::vector<int> found(variables, -1);
-  for (std::size_t i = 0; i < places.Locations.size(); ++i) {
-    const Location& location = places.Locations[i];
+  for (std::size_t i = 0; i < locations.Locations.size(); ++i) {
+    const Location& location = locations.Locations[i];
     if (location.Kind != Encoding::Absent && location.Kind != Encoding::Constant) {
-      found[i % variables] = std::max(found[i % variables], static_cast<int>(TypeOf(places, location)));
+      found[i % variables] = std::max(found[i % variables], static_cast<int>(TypeOf(locations, location)));
     }
   }
   const std::vector<int> all = ranks.AllGather(found);
@@ -162,19 +163,20 @@ void SelectedStep::AgreeOnTypes(Communicator& ranks)
   }
 }
 
-/// Collective: marks arrays as absent that the description of the step has, but its files lack.
-void SelectedStep::AgreeOnAbsent(Communicator& ranks)
+/// Marks arrays as absent, on all ranks, that the catalog of the step has but the files lack. Collective:
+/// every rank of the communicator calls it.
+void SelectedStep::GatherAbsentArrays(Communicator& ranks)
 {
-  const std::size_t variables = this->VariableOf.size();
+  const std::size_t variables = this->VariableInStep.size();
   std::vector<int> absent;  // pairs of variable and patch
   for (std::size_t i = 0; i < this->Batches->Locations().Locations.size(); ++i) {
     if (this->Batches->Locations().Locations[i].Kind == Encoding::Absent) {
-      absent.insert(absent.end(), {static_cast<int>(i % variables), this->Mine[i / variables]});
+      absent.insert(absent.end(), {static_cast<int>(i % variables), this->RankPatches[i / variables]});
     }
   }
   absent = ranks.AllGather(absent);
   for (std::size_t i = 0; i < absent.size(); i += 2) {
-    this->Wanted.SetPresence(absent[i], absent[i + 1], Presence::Absent);
+    this->Selection.SetPresence(absent[i], absent[i + 1], Presence::Absent);
   }
 }
 
@@ -192,19 +194,19 @@ std::vector<PatchArrays> SelectedStep::ArraysOf(const LoadResult& loaded) const
   std::vector<PatchArrays> all;
   for (std::size_t row = this->Batches->First(); row < this->Batches->End(); ++row) {
     PatchArrays& one = all.emplace_back();
-    one.Patch = this->Mine[row];
+    one.Patch = this->RankPatches[row];
     for (std::size_t v = 0; v < this->TypesOfVariables.size(); ++v) {
       const LoadedArray& array = loaded.At(row - this->Batches->First(), v);
       if (array.Status == ArrayStatus::Read && array.Type != this->TypesOfVariables[v]) {
-        throw Error(
-            fmt::format("{}: '{}' has the type {} on patch {}, but {} on others. A container needs one type "
-                        "per variable: leave the variable out (--variables).",
-                this->Wanted.Path, PlainText(this->Wanted.Variables[v].Name), NameOf(array.Type),
-                this->PatchOf[one.Patch], NameOf(this->TypesOfVariables[v])));
+        throw Error(fmt::format(
+            "{}: '{}' has the type {} on patch {}, but {} on other patches. A container needs one type "
+            "per variable: leave the variable out (--variables).",
+            this->Selection.Path, PlainText(this->Selection.Variables[v].Name), NameOf(array.Type),
+            this->PatchInStep[one.Patch], NameOf(this->TypesOfVariables[v])));
       }
-      if (array.Status == ArrayStatus::Read && this->Wanted.Variables[v].Positions) {
+      if (array.Status == ArrayStatus::Read && this->Selection.Variables[v].Positions) {
         // Throws Error if a point is out of the domain.
-        PointPlaces(this->Wanted, array, PlainText(this->Wanted.Variables[v].Name));
+        PointCells(this->Selection, array, PlainText(this->Selection.Variables[v].Name));
       }
       one.Arrays.push_back(array.Status == ArrayStatus::Read ? &array : nullptr);
     }
@@ -221,9 +223,9 @@ std::vector<TimeStep> StepsToWrite(
       steps.push_back(step);
     }
   }
-  for (const std::int64_t wanted : numbers) {
-    if (std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return step.Step == wanted; })) {
-      throw Error(fmt::format("{} has no step {}. It has {}, numbered {} to {}.", path, wanted,
+  for (const std::int64_t number : numbers) {
+    if (std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return step.Step == number; })) {
+      throw Error(fmt::format("{} has no step {}, but {}, numbered {} to {}.", path, number,
           CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
     }
   }
@@ -250,8 +252,9 @@ std::vector<PatchValues> ValuesOf(const std::vector<PatchArrays>& patches)
 }
 
 /// Writes the values of this rank. Reads a batch while the previous batch is written: most systems allow only
-/// one writer of a file at a time, but reads of other files in parallel. more: whether `loaded` has a batch.
-void WriteAll(SelectedStep& from, bool more, LoadResult loaded, int threads, StepWriter& step,
+/// one writer of a file at a time, but reads of other files in parallel. `more`: true if `loaded` has a
+/// batch.
+void WriteValues(SelectedStep& from, bool more, LoadResult loaded, int threads, StepWriter& step,
     const std::function<void(double)>& progress)
 {
   LoadResult written;
@@ -263,15 +266,15 @@ void WriteAll(SelectedStep& from, bool more, LoadResult loaded, int threads, Ste
     }
     written = std::move(loaded);
     writing = std::async(std::launch::async, [&step, values, threads] { step.Write(values, threads); });
-    progress(from.PartRead());
+    progress(from.FractionRead());
   }
 }
 
 }  // namespace
 
-VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vector<ElementType>& types)
+VariableTexts DescribeVariables(const std::vector<Variable>& variables, const std::vector<ElementType>& types)
 {
-  VariablesInWords words;
+  VariableTexts words;
   for (std::size_t v = 0; v < variables.size(); ++v) {
     words.insert(fmt::format("'{}' ({}{}, {})", PlainText(variables[v].Name),
         variables[v].Components > 1 ? fmt::format("{} components, ", variables[v].Components) : "",
@@ -280,11 +283,10 @@ VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vect
   return words;
 }
 
-VariablesInWords VariablesToWrite(
-    Communicator& ranks, const OpenedStep& from, const ConversionOptions& options)
+VariableTexts VariablesToWrite(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options)
 {
   const SelectedStep selected(ranks, from, options);
-  return WordsOf(selected.Data().Variables, selected.Types());
+  return DescribeVariables(selected.Data().Variables, selected.Types());
 }
 
 ConversionResult ResultOf(const SelectedStep& step)
@@ -316,7 +318,8 @@ ConversionResult ConvertStep(Communicator& ranks, const OpenedStep& from, const 
   StepToWrite toWrite{selected.Data(), selected.Types(), {}};
   toWrite.Compression = container::ChooseCompression(ranks, toWrite, options.Compression, sample);
   const std::unique_ptr<StepWriter> step = into.Begin(std::move(toWrite));
-  RunOnAllRanks(ranks, [&] { WriteAll(selected, more, std::move(first), options.Threads, *step, progress); });
+  RunOnAllRanks(
+      ranks, [&] { WriteValues(selected, more, std::move(first), options.Threads, *step, progress); });
   into.Commit(*step);
   ConversionResult result = ResultOf(selected);
   result.Record = step->Description();

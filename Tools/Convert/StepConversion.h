@@ -24,9 +24,9 @@ struct ConversionOptions
 {
   std::set<std::string> Variables;  ///< empty: all variables
   int FirstLevel = 0, LastLevel = 1 << 20;
-  RegionOfInterest Region;  ///< patches outside the region are left out
-  int Threads = 4;          ///< threads of a rank
-  bool AsShown = false;     ///< vectors and tensors of 2-D data become three-dimensional
+  RegionOfInterest Region;         ///< patches outside the region are left out
+  int Threads = 4;                 ///< threads of a rank
+  bool InThreeDimensions = false;  ///< vectors and tensors of 2-D data become three-dimensional
   /// Compression of containers.
   container::CompressionChoice Compression = container::CompressionChoice::Off;
   /// Number of bytes of a batch of values. A rank holds two batches, one read and one written.
@@ -43,48 +43,48 @@ struct PatchArrays
 class SelectedStep
 {
 public:
-  /// Collective: selects patches and variables, and locates their values. `from` and `options` must outlive
-  /// this object. Throws Error, the same on all ranks, if the step lacks a selected variable or all selected
-  /// patches, or if values cannot be located.
+  /// Selects patches and variables, and locates the values of the selection. `from` and `options` must
+  /// outlive this object. Throws Error, the same on all ranks, if the step lacks a selected variable or all
+  /// selected patches, or if values cannot be located. Collective: every rank of the communicator calls it.
   SelectedStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
   /// Returns the catalog of the selection. Variables have no ghosts, interleaved components, and the presence
   /// Stored or Absent. Patch::Writer is the rank that reads the patch. The table of children is empty.
-  const Catalog& Data() const { return this->Wanted; }
+  const Catalog& Data() const { return this->Selection; }
   const std::vector<ElementType>& Types() const { return this->TypesOfVariables; }
   /// Returns the number that a patch of Data() has in the whole step.
-  int NumberInStep(int patch) const { return this->PatchOf[patch]; }
+  int NumberInStep(int patch) const { return this->PatchInStep[patch]; }
 
   /// Reads the next patches of this rank, in their order in a container. Returns false if no patches are
   /// left. Throws Error if a file has a fault.
   bool Next(LoadResult& loaded);
   /// Returns the arrays of the patches that the last call of Next() has read. Throws Error if an array has
-  /// another type than its variable.
+  /// another type than the variable.
   std::vector<PatchArrays> ArraysOf(const LoadResult& loaded) const;
   /// Returns the fraction of this rank's patches that have been read, 0 .. 1. The rank must have patches.
-  double PartRead() const
+  double FractionRead() const
   {
-    return static_cast<double>(this->Batches->End()) / static_cast<double>(this->Mine.size());
+    return static_cast<double>(this->Batches->End()) / static_cast<double>(this->RankPatches.size());
   }
 
 private:
   void SelectPatches(const Catalog& all);
   void Select(const Catalog& all, int ranks);
   void Locate(int rank);
-  void AgreeOnTypes(Communicator& ranks);
-  void AgreeOnAbsent(Communicator& ranks);
+  void GatherTypes(Communicator& ranks);
+  void GatherAbsentArrays(Communicator& ranks);
 
   const OpenedStep& From;
   const ConversionOptions& Options;
-  Catalog Wanted;
-  std::vector<int> PatchOf, VariableOf;  ///< numbers in the whole step
+  Catalog Selection;
+  std::vector<int> PatchInStep, VariableInStep;  ///< numbers in the whole step
   std::vector<ElementType> TypesOfVariables;
-  std::vector<int> Mine;                  ///< patches of this rank
-  std::unique_ptr<PatchBatches> Batches;  ///< reads Mine
+  std::vector<int> RankPatches;           ///< patches of this rank
+  std::unique_ptr<PatchBatches> Batches;  ///< reads RankPatches
 };
 
-/// Returns the steps with these numbers; all steps if `numbers` is empty. Throws Error for numbers that the
-/// series at `path` lacks.
+/// Returns the steps with these numbers, or all steps if `numbers` is empty. Throws Error if the series at
+/// `path` lacks a number.
 std::vector<TimeStep> StepsToWrite(
     const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers);
 
@@ -96,19 +96,20 @@ struct ConversionResult
   std::uint64_t FileBytes = 0;                       ///< bytes of the record's files; on rank 0
 };
 
-/// Texts that describe variables for comparison: name, components, centering and type of each variable.
-using VariablesInWords = std::set<std::string>;
-VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vector<ElementType>& types);
-/// Collective: returns the variables that ConvertStep() would write. Throws Error, the same on all ranks.
-VariablesInWords VariablesToWrite(
-    Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
+/// Texts that describe variables for a comparison: name, components, centering and type of each variable.
+using VariableTexts = std::set<std::string>;
+VariableTexts DescribeVariables(
+    const std::vector<Variable>& variables, const std::vector<ElementType>& types);
+/// Returns the variables that ConvertStep() would write. Throws Error, the same on all ranks. Collective:
+/// every rank of the communicator calls it.
+VariableTexts VariablesToWrite(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
-/// Returns the numbers of patches, arrays and bytes of a step; the other members are empty.
+/// Returns the numbers of patches, arrays and bytes of a step. The other members of the result are empty.
 ConversionResult ResultOf(const SelectedStep& step);
 
-/// Collective: writes a time step of any format into a container, with bounded memory. Ghost layers are left
-/// out. progress: called on each rank with the finished fraction of its values. Throws Error, the same on all
-/// ranks.
+/// Writes a time step of any format, without ghost layers, into a container, with bounded memory. `progress`:
+/// called on each rank with the finished fraction of the rank's values. Throws Error, the same on all ranks.
+/// Collective: every rank of the communicator calls it.
 ConversionResult ConvertStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
     container::ContainerWriter& into, const std::function<void(double)>& progress);
 

@@ -40,9 +40,9 @@ std::uint64_t CountDatasets(const Catalog& catalog)
   return count;
 }
 
-/// Collective: opens and indexes a step. Waits and tries again if the files of the step are so new that their
-/// modification times might not show a further change.
-OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& session)
+/// Opens and indexes a step. Waits and tries again if the files of the step are so new that the modification
+/// times might not show a further change. Collective: every rank of the communicator calls it.
+OpenedStep IndexStep(const TimeStep& step, const Options& options, Session& session)
 {
   Communicator& ranks = session.Ranks();
   IndexSettings settings;
@@ -61,8 +61,8 @@ OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& sessi
   }
 }
 
-/// Prints a line about a step. Returns whether the step has an index file now, or needs none.
-bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Session& session)
+/// Prints a line about a step. Returns false if the step needs an index file but has no index file.
+bool ReportStep(const TimeStep& step, const OpenedStep& opened, double seconds, Session& session)
 {
   const Catalog& catalog = opened.Data();
   const bool saved = opened.FromIndexFile() || !opened.Saved().Path.empty();
@@ -83,23 +83,24 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
   return saved || !opened.NeedsIndex();
 }
 
-/// Collective: writes the index file of the series, with all steps whose files are old enough. Returns the
-/// reason of a failure; empty on success.
-std::string KeepHeads(const std::string& path, const SeriesOptions& options, Session& session)
+/// Writes the index file of the series, with all steps whose files are old enough. Returns the reason of a
+/// failure, or an empty text. Collective: every rank of the communicator calls it.
+std::string WriteSeriesIndex(const std::string& path, const SeriesOptions& options, Session& session)
 {
   std::string fault;
   session.OnRoot([&] {
-    fault = OpenWithIndexFile(path, options, IndexMode::On, IndexSettings().SettleSeconds).WhyNotSaved;
+    fault = OpenWithIndexFile(path, options, IndexMode::On, IndexSettings().SettleSeconds).SaveFault;
   });
   return session.Ranks().AllGather(fault)[0];
 }
 
-/// Throws Error if a step or the series still has no index file.
-void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bool seriesSaved)
+/// Throws Error if a step or the series has no index file. `stepCount`: number of steps. `savedCount`: number
+/// of steps that have an index file or need no index file.
+void CheckSaved(const Options& options, std::size_t stepCount, std::size_t savedCount, bool seriesSaved)
 {
-  if (done < wanted) {
+  if (savedCount < stepCount) {
     throw Error(fmt::format("{}: {} of {} steps have no index file{}. The lines above say why.", options.Path,
-        wanted - done, wanted, seriesSaved ? "" : ", and neither has the series"));
+        stepCount - savedCount, stepCount, seriesSaved ? "" : ", and neither has the series"));
   }
   if (!seriesSaved) {
     throw Error(fmt::format("{}: the series has no index file. The lines above say why.", options.Path));
@@ -108,7 +109,7 @@ void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bo
 
 /// Returns all paths that may have index files: the path of the series, and the paths of its steps, valid or
 /// damaged.
-std::set<std::string> DescribedPaths(const Options& options)
+std::set<std::string> IndexedPaths(const Options& options)
 {
   const Format& format = FormatOf(options.Path);
   std::set<std::string> paths;
@@ -137,7 +138,7 @@ void Remove(const Options& options, Session& session)
 {
   session.OnRoot([&] {
     std::size_t count = 0;
-    for (const std::string& path : DescribedPaths(options)) {
+    for (const std::string& path : IndexedPaths(options)) {
       for (const std::string& removed : RemoveIndexFiles(path)) {
         session.Print("removed: " + removed);
         ++count;
@@ -157,24 +158,24 @@ void Run(const Options& options, Session& session)
   for (const std::string& warning : series.Warnings) {
     session.Warn(warning);
   }
-  std::size_t wanted = 0, done = 0;
+  std::size_t stepCount = 0, savedCount = 0;
   std::set<std::string> seen;  // one index file holds all steps of a file
   for (const TimeStep& step : series.Steps) {
     if (step.Step == options.Step.value_or(step.Step) && seen.insert(step.Path).second) {
       const Stopwatch watch;
-      const OpenedStep opened = IndexOne(step, options, session);
-      ++wanted;
-      done += Report(step, opened, watch.Seconds(), session) ? 1 : 0;
+      const OpenedStep opened = IndexStep(step, options, session);
+      ++stepCount;
+      savedCount += ReportStep(step, opened, watch.Seconds(), session) ? 1 : 0;
     }
   }
-  if (wanted == 0) {
+  if (stepCount == 0) {
     throw Error(fmt::format("{} has no step {}.", options.Path, options.Step.value_or(0)));
   }
-  const std::string whyNot = KeepHeads(options.Path, seriesOptions, session);
+  const std::string whyNot = WriteSeriesIndex(options.Path, seriesOptions, session);
   if (!whyNot.empty()) {
     session.Print(fmt::format("series: {}, not saved: {}", CountText(series.Steps.size(), "step"), whyNot));
   }
-  CheckSaved(options, wanted, done, whyNot.empty());
+  CheckSaved(options, stepCount, savedCount, whyNot.empty());
 }
 
 }  // namespace

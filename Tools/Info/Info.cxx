@@ -27,7 +27,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns [x lower, x upper, y lower ...]; null if the bounds are unknown.
+/// Returns [x lower, x upper, y lower ...], or null if the bounds are unknown.
 json DescribeBounds(const std::optional<Bounds>& bounds)
 {
   if (!bounds) {
@@ -41,14 +41,14 @@ json DescribeBounds(const std::optional<Bounds>& bounds)
   return all;
 }
 
-/// Returns the range of a variable over all patches; null if the files lack the range of any patch with the
-/// variable.
+/// Returns the range of a variable over all patches, or null if the files lack the range on any patch that
+/// has the variable.
 json DescribeRange(const Catalog& catalog, int variable, const Format& format)
 {
   std::vector<ValueRange> ranges;
   // InspectStep() reports the faults of the files.
   const std::string ignored = CatchError([&] { ranges = format.RangesOf(catalog, variable); });
-  ValueRange all = ValueRange::None();
+  ValueRange all = ValueRange::EmptyRange();
   for (std::size_t p = 0; p < ranges.size(); ++p) {
     if (catalog.PresenceOf(variable, static_cast<int>(p)) != Presence::Absent) {
       all.Add(ranges[p]);
@@ -79,12 +79,12 @@ json DescribeLevel(const Catalog& catalog, int number)
   const Level& level = catalog.Levels[number];
   std::int64_t cells = 0;
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-    cells += catalog.Patches[p].Cells.Cells();
+    cells += catalog.Patches[p].Cells.CellCount();
   }
   json all = {{"name", catalog.NameOfLevel(number)}, {"role", NameOf(level.Role)},
       {"patches", level.PatchCount}, {level.Role == LevelRole::Points ? "points" : "cells", cells},
       {"ratio", level.Ratio}, {"bounds", DescribeBounds(BoundsOfLevel(catalog, number))}};
-  if (catalog.Grid == GridKind::Uniform) {
+  if (catalog.Grid == GridType::Uniform) {
     all["spacing"] = level.Spacing;
   }
   return all;
@@ -117,13 +117,13 @@ json DescribeCatalog(const StepFacts& facts)
   json all = {{"dimension", catalog.Dimension}, {"grid", NameOf(catalog.Grid)},
       {"bounds", DescribeBounds(BoundsOf(catalog))}, {"patches", catalog.Patches.size()}, {"levels", levels},
       {"variables", variables}, {"bytes", facts.Bytes}, {"files", facts.Files.size()}};
-  if (catalog.Grid == GridKind::Rectilinear) {
+  if (catalog.Grid == GridType::Rectilinear) {
     all["axes"] = DescribeAxes(catalog);
   }
   return all;
 }
 
-/// Returns the "state" of an index file and, if there is one, its "path" and "bytes" or "reason".
+/// Returns the "state" of an index file and, if the file exists, the "path" and the "bytes" or the "reason".
 json DescribeIndexFile(const StepFacts& facts)
 {
   if (!facts.NeedsIndexFile) {
@@ -134,7 +134,7 @@ json DescribeIndexFile(const StepFacts& facts)
         {"state", "valid"}, {"path", facts.IndexFile.Found->Path}, {"bytes", facts.IndexFile.Found->Bytes}};
   }
   const IndexFileState* const faulty = FaultyIndexFile(facts.IndexFile);
-  return faulty ? json{{"state", NameOf(faulty->Fault)}, {"path", faulty->Where.Path},
+  return faulty ? json{{"state", NameOf(faulty->Fault)}, {"path", faulty->File.Path},
                       {"reason", ReasonOf(*faulty)}}
                 : json{{"state", "absent"}};
 }
@@ -149,14 +149,14 @@ json DescribeTime(const TimeStep& step)
   return all;
 }
 
-/// Returns a step with its content, or with "error", which says why it cannot be opened. withRanges: adds the
-/// "range", [least, greatest], of each variable of one component if the files have the range.
+/// Returns a description of a step. If the step cannot be opened, "error" has the reason. `withRanges`: true
+/// to add the "range", [least, greatest], of each variable of one component if the files have the range.
 json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
 {
   json all = DescribeTime(facts.Step);
   all["sidecar"] = DescribeIndexFile(facts);
   if (!facts.Data) {
-    all["error"] = facts.NotOpened;
+    all["error"] = facts.OpenError;
     return all;
   }
   all.update(DescribeCatalog(facts));
@@ -169,27 +169,27 @@ json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
   }
   all["faults"] = json::array();
   for (const FileFaults& fault : facts.Faults) {
-    all["faults"].push_back({{"arrays", fault.Arrays}, {"message", fault.First}});
+    all["faults"].push_back({{"arrays", fault.Arrays}, {"message", fault.FirstMessage}});
   }
   return all;
 }
 
-/// Maximum number of lines about steps. Lines in the middle are left out.
+/// Maximum number of lines about steps. The text omits further lines in the middle.
 constexpr std::size_t MostLines = 30;
 
-std::string Name(const json& value)
+std::string StringOf(const json& value)
 {
   return value.get<std::string>();
 }
 
 /// Returns a number in its short form: 0.1, not 0.10000000000000001.
-std::string Number(double value, int digits = 10)
+std::string NumberText(double value, int digits = 10)
 {
   constexpr double nothing = 1e-37;  // smaller numbers are rounding errors of 0 as a float
   return fmt::format("{:.{}g}", std::abs(value) < nothing ? 0 : value, digits);
 }
 
-std::string Span(const std::string& from, const std::string& to)
+std::string JoinEnds(const std::string& from, const std::string& to)
 {
   return from == to ? from : from + " to " + to;
 }
@@ -200,15 +200,15 @@ std::string RangeText(double least, double greatest, bool integers)
 {
   constexpr int few = 6, all = 17;
   int digits = integers ? all : few;
-  while (digits < all && least < greatest && Number(least, digits) == Number(greatest, digits)) {
+  while (digits < all && least < greatest && NumberText(least, digits) == NumberText(greatest, digits)) {
     ++digits;
   }
-  return Span(Number(least, digits), Number(greatest, digits));
+  return JoinEnds(NumberText(least, digits), NumberText(greatest, digits));
 }
 
 std::string TimeText(const json& step)
 {
-  return step.contains("date") ? Name(step["date"]) : Number(step["time"].get<double>());
+  return step.contains("date") ? StringOf(step["date"]) : NumberText(step["time"].get<double>());
 }
 
 std::string BoundsText(const json& bounds, int dimension)
@@ -216,13 +216,14 @@ std::string BoundsText(const json& bounds, int dimension)
   std::string text;
   for (int axis = 0; axis < dimension; ++axis) {
     text += fmt::format("{}{} {}", axis == 0 ? "" : ", ", "xyz"[axis],
-        Span(Number(bounds[2 * axis].get<double>(), 6), Number(bounds[2 * axis + 1].get<double>(), 6)));
+        JoinEnds(NumberText(bounds[2 * axis].get<double>(), 6),
+            NumberText(bounds[2 * axis + 1].get<double>(), 6)));
   }
   return text;
 }
 
 template <typename Write>
-std::string Times(const json& values, int dimension, Write write)
+std::string ProductText(const json& values, int dimension, Write write)
 {
   std::string text;
   for (int axis = 0; axis < dimension; ++axis) {
@@ -232,7 +233,7 @@ std::string Times(const json& values, int dimension, Write write)
 }
 
 /// Returns the rows with columns of equal width, separated by two blanks. The last column is not padded.
-std::string Table(const std::vector<std::vector<std::string>>& rows, const std::string& indent)
+std::string TableText(const std::vector<std::vector<std::string>>& rows, const std::string& indent)
 {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
@@ -257,18 +258,19 @@ std::string IndexFileText(const json& step)
 {
   const json& indexFile = step["sidecar"];
   if (indexFile["state"] == "not needed") {
-    return fmt::format("no index file needed: {} lists the locations of all values", Name(step["path"]));
+    return fmt::format("no index file needed: {} lists the locations of all values", StringOf(step["path"]));
   }
-  std::string text = "index file " + Name(indexFile["state"]);
+  std::string text = "index file " + StringOf(indexFile["state"]);
   if (indexFile.contains("bytes")) {
-    text += fmt::format(", {} ({} bytes)", Name(indexFile["path"]), indexFile["bytes"].get<std::uint64_t>());
+    text +=
+        fmt::format(", {} ({} bytes)", StringOf(indexFile["path"]), indexFile["bytes"].get<std::uint64_t>());
   } else if (indexFile.contains("reason")) {
-    text += fmt::format(", {} ({})", Name(indexFile["path"]), Name(indexFile["reason"]));
+    text += fmt::format(", {} ({})", StringOf(indexFile["path"]), StringOf(indexFile["reason"]));
   }
   return text;
 }
 
-/// Returns the labels of an axis, such as pressures, of all positions that have one.
+/// Returns the labels of an axis, such as pressures, of all positions that have a label.
 std::vector<double> LabelsOf(const json& axis)
 {
   std::vector<double> labels;
@@ -288,7 +290,7 @@ std::string AxesText(const json& axes)
     text += fmt::format("{}{} along {}", axis == 0 ? "" : ", ",
         labels.empty() ? axes[axis]["positions"].size() : labels.size(), "xyz"[axis]);
     if (!labels.empty()) {
-      text += fmt::format(" (levels {})", Span(Number(labels.front()), Number(labels.back())));
+      text += fmt::format(" (levels {})", JoinEnds(NumberText(labels.front()), NumberText(labels.back())));
     }
   }
   return text;
@@ -297,17 +299,17 @@ std::string AxesText(const json& axes)
 std::vector<std::string> LevelRow(const json& level, int dimension)
 {
   const bool points = level.contains("points");
-  std::vector<std::string> row{PlainText(Name(level["name"])),
+  std::vector<std::string> row{PlainText(StringOf(level["name"])),
       CountText(level["patches"].get<std::uint64_t>(), "patch", "patches"),
       fmt::format(
           "{} {}", level[points ? "points" : "cells"].get<std::int64_t>(), points ? "points" : "cells")};
   const auto plain = [](const json& value) { return std::to_string(value.get<int>()); };
-  const auto number = [](const json& value) { return Number(value.get<double>(), 6); };
+  const auto number = [](const json& value) { return NumberText(value.get<double>(), 6); };
   if (level.contains("spacing")) {
-    row.push_back("of " + Times(level["spacing"], dimension, number));
+    row.push_back("of " + ProductText(level["spacing"], dimension, number));
   }
   const bool refined = level["role"] == "refinement" && level["ratio"] != json({1, 1, 1});
-  row.push_back(refined ? "ratio " + Times(level["ratio"], dimension, plain) : "");
+  row.push_back(refined ? "ratio " + ProductText(level["ratio"], dimension, plain) : "");
   row.push_back(level["bounds"].is_null() ? "" : BoundsText(level["bounds"], dimension));
   return row;
 }
@@ -321,16 +323,16 @@ std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches
   if (variable.contains("range")) {
     const json& known = variable["range"];
     const bool integers =
-        !variable["type"].is_null() && Name(variable["type"]).find("int") != std::string::npos;
+        !variable["type"].is_null() && StringOf(variable["type"]).find("int") != std::string::npos;
     range = RangeText(known[0].get<double>(), known[1].get<double>(), integers);
   }
   std::string more = present == patches ? "" : fmt::format("on {} of {} patches", present, patches);
   if (hasGhosts) {
     more += fmt::format("{}ghost layers {}", more.empty() ? "" : ", ", fmt::join(ghosts, " "));
   }
-  return {PlainText(Name(variable["name"])), variable["centering"] == "cell" ? "cells" : "nodes",
+  return {PlainText(StringOf(variable["name"])), variable["centering"] == "cell" ? "cells" : "nodes",
       CountText(variable["components"].get<std::uint64_t>(), "component"),
-      variable["type"].is_null() ? "" : Name(variable["type"]), range, more};
+      variable["type"].is_null() ? "" : StringOf(variable["type"]), range, more};
 }
 
 /// Returns the full text about a step.
@@ -352,7 +354,7 @@ std::string StepText(const json& step)
   for (const json& variable : all) {
     variables.push_back(VariableRow(variable, step["patches"].get<std::uint64_t>()));
   }
-  return text + Table(levels, "  ") + Table(variables, "  ");
+  return text + TableText(levels, "  ") + TableText(variables, "  ");
 }
 
 /// Returns a line about a step.
@@ -372,7 +374,7 @@ std::string StepLine(const json& step)
                     CountText(step["files"].get<std::uint64_t>(), "file"), IndexFileText(step));
 }
 
-/// Returns a line for each step or, if one file describes several steps in the same way, for these steps.
+/// Returns a line for each step. Steps that one file describes in the same way share a line.
 std::string StepLines(const json& steps)
 {
   std::vector<std::string> lines;
@@ -400,27 +402,27 @@ std::string StepLines(const json& steps)
   return text;
 }
 
-/// Returns a line for each fault of a step. said: the faults of earlier steps, which are not repeated,
-/// because steps of one file may have the same faults.
-std::string FaultsOfStep(const json& step, std::set<json>& said)
+/// Returns a line for each fault of a step that `reported` lacks, and adds these faults to `reported`. Steps
+/// of one file may have the same faults.
+std::string FaultLines(const json& step, std::set<json>& reported)
 {
   const std::string name = fmt::format("fault: step {}: ", step["step"].get<std::int64_t>());
   if (step.contains("error")) {
-    return name + Name(step["error"]) + "\n";
+    return name + StringOf(step["error"]) + "\n";
   }
   std::string text;
   for (const json& fault : step.value("faults", json::array())) {
-    if (!said.insert(fault).second) {
+    if (!reported.insert(fault).second) {
       continue;
     }
     text += fmt::format("{}{} cannot be read. {}\n", name,
-        CountText(fault["arrays"].get<std::uint64_t>(), "array"), Name(fault["message"]));
+        CountText(fault["arrays"].get<std::uint64_t>(), "array"), StringOf(fault["message"]));
   }
   return text;
 }
 
-/// Returns the last step with a full description; null if no step can be opened.
-const json* LastInFull(const json& steps)
+/// Returns the last step with a full description, or null if no step can be opened.
+const json* LastDetailedStep(const json& steps)
 {
   const json* last = nullptr;
   for (const json& step : steps) {
@@ -429,18 +431,20 @@ const json* LastInFull(const json& steps)
   return last;
 }
 
-std::string Summary(const json& all, const json* shown)
+std::string SummaryText(const json& all, const json* shown)
 {
   const auto count = all["step_count"].get<std::uint64_t>();
   const bool dated = all.contains("dates");
   const json& times = dated ? all["dates"] : all["times"];
-  const auto text = [dated](const json& time) { return dated ? Name(time) : Number(time.get<double>()); };
-  std::string summary = fmt::format("{}\n  format: {}\n  steps: {}, {} {}\n", Name(all["path"]),
-      Name(all["format"]), count, dated ? (count == 1 ? "date" : "dates") : (count == 1 ? "time" : "times"),
-      Span(text(times[0]), text(times[1])));
+  const auto text = [dated](
+                        const json& time) { return dated ? StringOf(time) : NumberText(time.get<double>()); };
+  std::string summary =
+      fmt::format("{}\n  format: {}\n  steps: {}, {} {}\n", StringOf(all["path"]), StringOf(all["format"]),
+          count, dated ? (count == 1 ? "date" : "dates") : (count == 1 ? "time" : "times"),
+          JoinEnds(text(times[0]), text(times[1])));
   if (shown) {
     const int dimension = (*shown)["dimension"].get<int>();
-    summary += fmt::format("  grid: {}-D, {}{}\n", dimension, Name((*shown)["grid"]),
+    summary += fmt::format("  grid: {}-D, {}{}\n", dimension, StringOf((*shown)["grid"]),
         all["bounds"].is_null() ? ", positions in a variable" : ", " + BoundsText(all["bounds"], dimension));
   }
   return summary;
@@ -451,16 +455,16 @@ std::string Summary(const json& all, const json* shown)
 std::string InfoText(const json& all)
 {
   const json& steps = all["steps"];
-  const json* const shown = LastInFull(steps);
-  std::string text = Summary(all, shown) + (shown ? StepText(*shown) : "") + StepLines(steps);
+  const json* const shown = LastDetailedStep(steps);
+  std::string text = SummaryText(all, shown) + (shown ? StepText(*shown) : "") + StepLines(steps);
   std::string end;
-  std::set<json> said;
+  std::set<json> reported;
   for (const json& step : steps) {
-    end += FaultsOfStep(step, said);
+    end += FaultLines(step, reported);
   }
   for (const char* const kind : {"warnings", "sidecar_warnings", "notes"}) {
     for (const json& line : all[kind]) {
-      end += (std::string(kind) == "notes" ? "note: " : "warning: ") + Name(line) + "\n";
+      end += (std::string(kind) == "notes" ? "note: " : "warning: ") + StringOf(line) + "\n";
     }
   }
   text += end.empty() ? "" : "\n" + end;
@@ -500,7 +504,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
   return all;
 }
 
-/// Returns the smallest box around all steps; null if the box of any step is unknown.
+/// Returns the smallest box around all steps, or null if the box of any step is unknown.
 json BoundsOfAll(const json& steps)
 {
   json all;
@@ -517,8 +521,9 @@ json BoundsOfAll(const json& steps)
   return all;
 }
 
-/// Returns whether the data have no faults. oneStep: warnings do not count, because they concern other steps.
-bool IsSound(const json& all, bool oneStep)
+/// Returns whether the data have no faults. `oneStep`: true if the user has selected one step. Warnings then
+/// do not count, because warnings concern other steps.
+bool HasNoFaults(const json& all, bool oneStep)
 {
   const auto sound = [](const json& step) {
     return !step.contains("error") && (!step.contains("faults") || step["faults"].empty());
@@ -545,7 +550,7 @@ json Describe(const Options& options)
   all["bounds"] = BoundsOfAll(all["steps"]);
   const std::string indexFile = SeriesIndexFile(options.Path, IndexMode::ReadOnly).Warning();
   all["sidecar_warnings"] = indexFile.empty() ? json::array() : json::array({indexFile});
-  all["sound"] = IsSound(all, options.Step.has_value());
+  all["sound"] = HasNoFaults(all, options.Step.has_value());
   return all;
 }
 

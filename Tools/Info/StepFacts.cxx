@@ -3,7 +3,7 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Text.h"
-#include "Read/PointPlaces.h"
+#include "Read/PointCells.h"
 #include "Read/ReadPatchData.h"
 #include "Store/LocationIndex.h"
 
@@ -33,7 +33,7 @@ public:
 
 private:
   void AddArray(const PatchVariable& request, const LocationTable& table, const Location& location);
-  void AddPart(const LocationTable& table, int file, int variable, ElementType type, std::uint64_t bytes);
+  void AddBytes(const LocationTable& table, int file, int variable, ElementType type, std::uint64_t bytes);
 
   StepFacts& Facts;
   std::map<std::string, std::size_t> FaultOfFile;  ///< index into StepFacts::Faults
@@ -72,7 +72,7 @@ void Inventory::AddArray(const PatchVariable& request, const LocationTable& tabl
   for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
     if (location.Kind == Encoding::Raw || location.Kind == Encoding::SparseMaterials) {
       const ByteRange& part = table.ByteRanges[i];
-      this->AddPart(table, part.File, request.Variable, part.Type, part.Bytes);
+      this->AddBytes(table, part.File, request.Variable, part.Type, part.Bytes);
     } else if (location.Kind == Encoding::Chunked) {
       const ChunkedArray& part = table.ChunkedArrays[i];
       std::uint64_t bytes = 0;
@@ -80,15 +80,15 @@ void Inventory::AddArray(const PatchVariable& request, const LocationTable& tabl
         const bool isNew = this->SeenChunks[table.Files[part.File]].insert(table.Chunks[c].Offset).second;
         bytes += isNew ? table.Chunks[c].Bytes : 0;
       }
-      this->AddPart(table, part.File, request.Variable, part.Type, bytes);
+      this->AddBytes(table, part.File, request.Variable, part.Type, bytes);
     } else if (location.Kind == Encoding::Library) {
       const LibraryArray& part = table.LibraryArrays[i];
-      this->AddPart(table, part.File, request.Variable, part.Type, part.Count * SizeOf(part.Type));
+      this->AddBytes(table, part.File, request.Variable, part.Type, part.Count * SizeOf(part.Type));
     }
   }
 }
 
-void Inventory::AddPart(
+void Inventory::AddBytes(
     const LocationTable& table, int file, int variable, ElementType type, std::uint64_t bytes)
 {
   this->Facts.Types[variable] = type;
@@ -97,7 +97,7 @@ void Inventory::AddPart(
 }
 
 /// Returns the stored arrays of some patches.
-std::vector<PatchVariable> StoredOn(const Catalog& catalog, const std::vector<int>& patches)
+std::vector<PatchVariable> ListStoredArrays(const Catalog& catalog, const std::vector<int>& patches)
 {
   std::vector<PatchVariable> requests;
   for (const int p : patches) {
@@ -120,7 +120,7 @@ void CheckArrays(const Format& format, bool trustIndexFile, int threads, StepFac
   const std::uint64_t part =
       std::max<std::uint64_t>(RequestsAtOnce / std::max<std::size_t>(catalog.Variables.size(), 1), 1);
   for (std::uint64_t first = 0; first < patches; first += part) {
-    const auto requests = StoredOn(catalog, order.PatchesOf(first, std::min(part, patches - first)));
+    const auto requests = ListStoredArrays(catalog, order.PatchesOf(first, std::min(part, patches - first)));
     const std::string fault = CatchError([&] {
       inventory.Add(
           requests, known ? facts.IndexFile.Found->Index.Index.Find(catalog, requests).Table
@@ -153,7 +153,7 @@ void CheckPositions(int threads, StepFacts& facts)
       numbers.Type = data.Type;
       numbers.Tuples = data.Tuples;
       numbers.Values = std::move(data.Data);
-      const std::string fault = CatchError([&] { PointPlaces(catalog, numbers, PlainText(variable.Name)); });
+      const std::string fault = CatchError([&] { PointCells(catalog, numbers, PlainText(variable.Name)); });
       if (!fault.empty()) {
         facts.Faults.push_back({fault, 1});
       }
@@ -168,7 +168,7 @@ StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustInde
   StepFacts facts;
   facts.Step = step;
   facts.IndexFile = FindStepIndexFile(*MakeSelfCommunicator(), step.Path, {});
-  facts.NotOpened = CatchError([&] {
+  facts.OpenError = CatchError([&] {
     if (trustIndexFile && facts.IndexFile.Found) {
       facts.Data = facts.IndexFile.Found->Data;
       SetStep(*facts.Data, step);
@@ -177,7 +177,7 @@ StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustInde
     }
     facts.NeedsIndexFile = format.NeedsIndex(*facts.Data);
   });
-  if (facts.NotOpened.empty()) {
+  if (facts.OpenError.empty()) {
     CheckArrays(format, trustIndexFile, threads, facts);
     if (!trustIndexFile) {
       CheckPositions(threads, facts);
@@ -201,9 +201,9 @@ std::vector<TimeStep> SelectSteps(
       lost += " " + series.Warnings[i];
     }
     lost += series.Warnings.size() > most
-                ? fmt::format(" And {} more warnings.", series.Warnings.size() - most)
+                ? fmt::format(" There are {} more warnings.", series.Warnings.size() - most)
                 : "";
-    throw Error(fmt::format("{} has no step {}. It has {}, numbered {} to {}.{}", path, number.value_or(0),
+    throw Error(fmt::format("{} has no step {}, but {}, numbered {} to {}.{}", path, number.value_or(0),
         CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step, lost));
   }
   return steps;
@@ -211,9 +211,9 @@ std::vector<TimeStep> SelectSteps(
 
 const IndexFileState* FaultyIndexFile(const IndexFileSearch& search)
 {
-  const auto faulty = std::find_if(search.Passed.begin(), search.Passed.end(),
+  const auto faulty = std::find_if(search.Rejected.begin(), search.Rejected.end(),
       [](const IndexFileState& state) { return state.Fault != FileFault::Absent; });
-  return search.Found || faulty == search.Passed.end() ? nullptr : &*faulty;
+  return search.Found || faulty == search.Rejected.end() ? nullptr : &*faulty;
 }
 
 const char* NameOf(FileFault fault)
@@ -237,7 +237,7 @@ const char* NameOf(FileFault fault)
 
 std::string ReasonOf(const IndexFileState& state)
 {
-  const std::string name = state.Where.Path + ": ";
+  const std::string name = state.File.Path + ": ";
   return state.Message.rfind(name, 0) == 0 ? state.Message.substr(name.size()) : state.Message;
 }
 

@@ -17,7 +17,7 @@ namespace patchio::tools {
 /// The arrays that cannot be read because of a fault in one file.
 struct FileFaults
 {
-  std::string First;         ///< why the first array cannot be read, with the name of the file
+  std::string FirstMessage;  ///< why the first array cannot be read, with the name of the file
   std::uint64_t Arrays = 0;  ///< number of arrays (variables on patches) that have this fault
 };
 
@@ -25,7 +25,7 @@ struct FileFaults
 struct StepFacts
 {
   TimeStep Step;
-  std::string NotOpened;        ///< why the step cannot be opened; empty if it can
+  std::string OpenError;        ///< why the step cannot be opened; empty if the step is open
   std::optional<Catalog> Data;  ///< nullopt if the step cannot be opened
   bool NeedsIndexFile = true;
   IndexFileSearch IndexFile;
@@ -36,20 +36,20 @@ struct StepFacts
   std::vector<FileFaults> Faults;  ///< missing or truncated files, and arrays that are not in their files
   std::vector<std::string> Notes;
 
-  bool Sound() const { return this->NotOpened.empty() && this->Faults.empty(); }
+  bool IsSound() const { return this->OpenError.empty() && this->Faults.empty(); }
 };
 
 /// Opens the step and checks whether each of its arrays lies in an existing, complete file. Does not read
-/// values. trustIndexFile: true: skips unchanged files that a valid index file describes; false: also checks
-/// the headers before values and the positions of points. Not collective.
+/// values. `trustIndexFile`: true to skip unchanged files that a valid index file describes; false to check
+/// also the headers before values and the positions of points. Not collective.
 StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustIndexFile, int threads);
 
-/// Returns the steps with this number; all steps for nullopt. Throws Error if no step has the number; the
-/// message has `path` and the first warnings of the series.
+/// Returns the steps with this number, or all steps for nullopt. Throws Error if no step has the number. The
+/// message contains `path` and the first warnings of the series.
 std::vector<TimeStep> SelectSteps(
     const Series& series, const std::string& path, const std::optional<std::int64_t>& number);
 
-/// Returns the state of an index file that exists but cannot be used; null if every existing index file is
+/// Returns the state of an index file that exists but cannot be used, or null if every existing index file is
 /// usable.
 const IndexFileState* FaultyIndexFile(const IndexFileSearch& search);
 

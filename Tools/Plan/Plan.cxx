@@ -28,7 +28,7 @@ struct Options
   int Variables = 1;
 };
 
-std::string Bytes(std::uint64_t bytes)
+std::string SizeText(std::uint64_t bytes)
 {
   return ByteText(static_cast<double>(bytes));
 }
@@ -42,9 +42,9 @@ Catalog MakeCatalog(const Options& options)
     Patch& patch = data.Patches.emplace_back();
     int rest = rank;
     for (int axis = 0; axis < 3; ++axis) {
-      const int place = rest % options.Parts[axis];
+      const int position = rest % options.Parts[axis];
       rest /= options.Parts[axis];
-      const auto [first, end] = PartOfRank(options.Cells[axis], place, options.Parts[axis]);
+      const auto [first, end] = ShareOfRank(options.Cells[axis], position, options.Parts[axis]);
       patch.Cells.Lower[axis] = static_cast<int>(first);
       patch.Cells.Upper[axis] = static_cast<int>(end) - 1;
     }
@@ -59,8 +59,8 @@ std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& opti
   const auto variables =
       channel.Variables.empty() ? static_cast<std::size_t>(options.Variables) : channel.Variables.size();
   std::vector<std::uint64_t> volumes(data.Patches.size(), 0);
-  for (const SensorSeries& series : SeriesOf(channel.Sees, channel.Path)) {
-    for (std::size_t set = 0; set < series.Sets(); ++set) {
+  for (const SensorSeries& series : SeriesOf(channel.SensorCells, channel.Path)) {
+    for (std::size_t set = 0; set < series.SetCount(); ++set) {
       std::int64_t found = 0;
       for (std::size_t rank = 0; rank < volumes.size(); ++rank) {
         for (const SensorRun& run : RunsIn(series, set, data, {static_cast<int>(rank)})) {
@@ -77,8 +77,9 @@ std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& opti
   return volumes;
 }
 
-/// Returns lines with a letter for each rank: the letter of its group, as a capital if the rank writes.
-std::string Drawing(const Aggregation& plan)
+/// Returns lines with a letter for each rank: the letter of the rank's group, as a capital if the rank
+/// writes.
+std::string GroupMap(const Aggregation& plan)
 {
   constexpr std::size_t across = 64;
   std::string letters(plan.WriterOf.size(), '.');
@@ -95,7 +96,7 @@ std::string Drawing(const Aggregation& plan)
   return text;
 }
 
-std::string Text(const Gathering& gathering)
+std::string GatheringText(const Gathering& gathering)
 {
   std::string text = fmt::format("\n  {:>5} {:>7} {:>12} {:>12} {:>8} {:>14}", "group", "ranks", "per rank",
       "total", "writers", "per writer");
@@ -103,36 +104,37 @@ std::string Text(const Gathering& gathering)
   for (std::size_t g = 0; g < plan.Groups.size(); ++g) {
     const RankGroup& group = plan.Groups[g];
     text += fmt::format("\n  {:>5} {:>7} {:>12} {:>12} {:>8} {:>14}",
-        static_cast<char>('A' + std::min<std::size_t>(g, 25)), group.Ranks.size(), Bytes(group.Volume),
-        Bytes(group.Bytes), group.Writers, Bytes(group.Bytes / group.Writers));
+        static_cast<char>('A' + std::min<std::size_t>(g, 25)), group.Ranks.size(), SizeText(group.Volume),
+        SizeText(group.Bytes), group.Writers, SizeText(group.Bytes / group.Writers));
   }
   const auto idle = std::count(plan.WriterOf.begin(), plan.WriterOf.end(), -1);
   text += fmt::format("\n  {} ranks have no data to write", idle);
-  if (plan.Cut > 1) {
-    text += fmt::format("; the number of writers is divided by {}, because the amounts are small", plan.Cut);
+  if (plan.Reduction > 1) {
+    text += fmt::format(
+        "; the number of writers is divided by {}, because the amounts are small", plan.Reduction);
   }
-  return text + "\n\n  group of each rank (capital letter: the rank writes):" + Drawing(plan);
+  return text + "\n\n  group of each rank (capital letter: the rank writes):" + GroupMap(plan);
 }
 
-std::string Describe(const Channel& channel, const OutputConfig& config, const Options& options)
+std::string ChannelText(const Channel& channel, const OutputConfig& config, const Options& options)
 {
   if (channel.Format != TargetFormat::Kwave) {
     return fmt::format("channel '{}' ({}): every rank writes its own patches", channel.Name, channel.Path);
   }
   const auto profile = FindProfile(channel.Path, nullptr, options.Ranks);
-  GatheringNeeds needs;
+  GatheringParameters needs;
   needs.Threads = config.Threads > 0 ? config.Threads : profile ? profile->ThreadsFor(options.Ranks) : 4;
   if (profile) {
     needs.Storage = profile->Requests.value_or(StorageModel());
   }
   needs.Steps = channel.StepsAtOnce;
   needs.Memory = channel.Memory;
-  for (const SensorCuboid& cuboid : channel.Sees.Cuboids) {
+  for (const SensorCuboid& cuboid : channel.SensorCells.Cuboids) {
     needs.Period = std::max(needs.Period, cuboid.Every);
   }
   const Gathering gathering = PlanGathering(VolumesOf(channel, options), needs);
   std::string text = fmt::format("channel '{}' ({}), bytes per time step", channel.Name, channel.Path);
-  text += Text(gathering);
+  text += GatheringText(gathering);
   const std::string why =
       channel.StepsAtOnce > 0 ? "from the configuration"
       : profile               ? "from the profile " + profile->File
@@ -140,7 +142,7 @@ std::string Describe(const Channel& channel, const OutputConfig& config, const O
   return text + (gathering.Steps == 0
                         ? fmt::format("\n\n  a time step takes {} on a rank, more than the limit of {}: "
                                       "raise \"memory\" in the configuration",
-                              Bytes(gathering.Step), Bytes(channel.Memory))
+                              SizeText(gathering.StepBytes), SizeText(channel.Memory))
                         : fmt::format("\n\n  time steps written at once: {} ({}); {} threads in total",
                               gathering.Steps, why, gathering.Threads));
 }
@@ -157,7 +159,7 @@ void Run(Options options, Session& session)
   session.OnRoot([&] {
     const OutputConfig config = ReadOutputConfig(options.Path);
     for (const Channel& channel : config.Channels) {
-      session.Print(Describe(channel, config, options));
+      session.Print(ChannelText(channel, config, options));
     }
   });
 }

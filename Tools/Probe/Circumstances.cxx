@@ -22,14 +22,15 @@
 namespace patchio::probe {
 namespace {
 
-constexpr double MostResident = 0.05;  // maximum resident part of a dropped file
-constexpr double MemoryLike = 0.7;     // part of the rate of memory; a faster read came from memory
+constexpr double MostResident = 0.05;  // maximum fraction of a dropped file in the page cache
+constexpr double MemoryLike =
+    0.7;  // fraction of the rate of the page cache; a faster read came from the cache
 
 constexpr const char* LibrarysChoice = "chosen by the library";
 
 /// Returns the setting by which the user has chosen the MPI library's component for MPI-IO, or
 /// LibrarysChoice.
-std::string IoPart()
+std::string IoComponent()
 {
   for (const char* name : {"OMPI_MCA_io", "ROMIO_FSTYPE_FORCE", "I_MPI_EXTRA_FILESYSTEM"}) {
     const char* value = std::getenv(name);
@@ -47,7 +48,7 @@ std::string TypeOfMount(const std::string& directory)
 }
 
 /// Returns the time in UTC, as ISO 8601.
-std::string TimeNow()
+std::string UtcNow()
 {
   const std::time_t now = std::time(nullptr);
   std::tm parts = {};
@@ -57,7 +58,7 @@ std::string TimeNow()
   return text;
 }
 
-double ReadRate(const std::string& path, std::uint64_t bytes)
+double MeasureReadRate(const std::string& path, std::uint64_t bytes)
 {
   const PlainFile file(path);
   std::vector<std::byte> buffer(1 << 20);
@@ -72,11 +73,12 @@ double ReadRate(const std::string& path, std::uint64_t bytes)
 
 bool LibraryLacks(const Function& function, const std::string& path)
 {
-  const std::string part = IoPart();
-  const bool romio = part.find("romio") != std::string::npos || part.find("^ompio") != std::string::npos ||
-                     (part == LibrarysChoice && TypeOfMount(path) == "lustre");
+  const std::string component = IoComponent();
+  const bool romio = component.find("romio") != std::string::npos ||
+                     component.find("^ompio") != std::string::npos ||
+                     (component == LibrarysChoice && TypeOfMount(path) == "lustre");
   return romio && MpiVersion().rfind("Open MPI", 0) == 0 && function.Collective &&
-         function.How == Completion::NonBlocking;
+         function.Synchronism == Completion::NonBlocking;
 }
 
 void DescribeCircumstances(Communicator& ranks, const std::string& directory, Result& result)
@@ -85,12 +87,12 @@ void DescribeCircumstances(Communicator& ranks, const std::string& directory, Re
   ::uname(&system);
   const std::vector<std::string> hosts = ranks.AllGather(std::string(system.nodename));
   std::error_code ignored;
-  result.Started = TimeNow();
+  result.Started = UtcNow();
   result.Machine = {{"host", hosts[0]}, {"hosts", std::set<std::string>(hosts.begin(), hosts.end()).size()},
       {"ranks", ranks.Size()},
       {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
       {"directory", std::filesystem::absolute(directory, ignored).string()},
-      {"file_system", TypeOfMount(directory)}, {"mpi", MpiVersion()}, {"mpi_io", IoPart()}};
+      {"file_system", TypeOfMount(directory)}, {"mpi", MpiVersion()}, {"mpi_io", IoComponent()}};
 }
 
 CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_t bytes)
@@ -99,11 +101,11 @@ CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_
   RunOnAllRanks(ranks, [&] {
     if (ranks.Rank() == 0) {
       WritePattern(file, 1, 0, bytes);
-      DropFromMemory(file);
+      DropFromPageCache(file);
       if (!Interrupt::Received()) {
-        const double resident = ResidentPart(file);
-        const double cold = ReadRate(file, bytes);
-        found = {cold, ReadRate(file, bytes), resident};
+        const double resident = ResidentFraction(file);
+        const double cold = MeasureReadRate(file, bytes);
+        found = {cold, MeasureReadRate(file, bytes), resident};
       }
     }
   });
@@ -112,13 +114,13 @@ CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_
   check.ColdRate = found[0];
   check.WarmRate = found[1];
   check.Resident = found[2];
-  check.Trusted = check.Resident <= MostResident && check.ColdRate < MemoryLike * check.WarmRate;
+  check.CanDropFiles = check.Resident <= MostResident && check.ColdRate < MemoryLike * check.WarmRate;
   return check;
 }
 
 std::string CacheWarning(const CacheCheck& check)
 {
-  if (check.Trusted) {
+  if (check.CanDropFiles) {
     return {};
   }
   if (check.Resident > MostResident) {
@@ -133,7 +135,7 @@ std::string CacheWarning(const CacheCheck& check)
       check.ColdRate / 1e6, check.WarmRate / 1e6);
 }
 
-bool LooksCached(const CacheCheck& check, double rate, double resident, int ranks)
+bool IsProbablyCached(const CacheCheck& check, double rate, double resident, int ranks)
 {
   const int cores = std::max(1u, std::thread::hardware_concurrency());
   return resident > MostResident || rate > MemoryLike * check.WarmRate * std::min(ranks, cores);

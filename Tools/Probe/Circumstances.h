@@ -10,20 +10,22 @@
 
 namespace patchio::probe {
 
-/// Collective: stores host, system, MPI, file system and start time in `result`.
+/// Stores host, system, MPI, file system and start time in `result`. directory: folder on the storage.
+/// Collective: every rank of the communicator calls it.
 void DescribeCircumstances(Communicator& ranks, const std::string& directory, Result& result);
 
-/// Collective: rank 0 writes a file of `bytes` bytes, drops the file from memory, and reads it twice. Throws
-/// Error, on all ranks, if the file cannot be written or read.
+/// Tests on rank 0 whether a file can be dropped from the page cache: writes a file of `bytes` bytes, drops
+/// the file, and reads the file twice. Returns the same result on all ranks. Throws Error, on all ranks, if
+/// the file cannot be written or read. Collective: every rank of the communicator calls it.
 CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_t bytes);
 
-/// Returns a warning for the user; empty if the check shows that files can be dropped from memory.
+/// Returns a warning for the user; empty if the check shows that files can be dropped from the page cache.
 std::string CacheWarning(const CacheCheck& check);
 
-/// Returns whether a read probably came from memory. rate: bytes/s that the storage must have delivered if
-/// the read did not come from memory. resident: part of the file in memory before the read, 0 to 1; -1:
-/// unknown.
-bool LooksCached(const CacheCheck& check, double rate, double resident, int ranks);
+/// Returns whether a read probably came from the page cache. rate: bytes/s that the storage must have
+/// delivered if the read did not come from the cache. resident: fraction of the file in the cache before the
+/// read, 0 to 1; -1: unknown. ranks: number of ranks that have read.
+bool IsProbablyCached(const CacheCheck& check, double rate, double resident, int ranks);
 
 /// Returns whether the MPI library declares the function without implementing it, so that a call for a file
 /// at `path` would end the process. One case is known: in Open MPI, ROMIO has no non-blocking collective

@@ -38,24 +38,24 @@ double StudentTail(double tail, double freedom)
 }
 
 /// The mean logarithms of all points, and the common scatter of a single value around its mean.
-struct Smooth
+struct CurveStatistics
 {
   std::vector<LogMean> Points;
   double Noise = 0;
   double Freedom = 0;
 };
 
-Smooth MakeSmooth(const std::vector<CurvePoint>& curve)
+CurveStatistics ComputeStatistics(const std::vector<CurvePoint>& curve)
 {
-  Smooth smooth;
+  CurveStatistics statistics;
   double squares = 0;
   for (const CurvePoint& point : curve) {
-    smooth.Points.push_back(LogMeanOf(point.Rates));
-    squares += smooth.Points.back().Squares;
-    smooth.Freedom += std::max(0, smooth.Points.back().Count - 1);
+    statistics.Points.push_back(LogMeanOf(point.Rates));
+    squares += statistics.Points.back().Squares;
+    statistics.Freedom += std::max(0, statistics.Points.back().Count - 1);
   }
-  smooth.Noise = smooth.Freedom > 0 ? std::sqrt(squares / smooth.Freedom) : 0;
-  return smooth;
+  statistics.Noise = statistics.Freedom > 0 ? std::sqrt(squares / statistics.Freedom) : 0;
+  return statistics;
 }
 
 /// Returns the lowest point between `top` and the next higher point, or the end of the curve, in the
@@ -74,10 +74,10 @@ std::size_t AdjacentMinimum(const std::vector<LogMean>& points, std::size_t top,
 }
 
 /// Returns the height of `top` over `foot`, divided by the greatest height of a feature of pure noise.
-double Standing(const Smooth& smooth, std::size_t top, std::size_t foot, double quantile)
+double CertaintyOf(const CurveStatistics& statistics, std::size_t top, std::size_t foot, double quantile)
 {
-  const LogMean &a = smooth.Points[top], &b = smooth.Points[foot];
-  const double noise = smooth.Noise * std::sqrt(1.0 / a.Count + 1.0 / b.Count) * quantile;
+  const LogMean &a = statistics.Points[top], &b = statistics.Points[foot];
+  const double noise = statistics.Noise * std::sqrt(1.0 / a.Count + 1.0 / b.Count) * quantile;
   return std::abs(a.Mean - b.Mean) / std::max(noise, 1e-12);
 }
 
@@ -86,25 +86,26 @@ double Standing(const Smooth& smooth, std::size_t top, std::size_t foot, double 
 std::vector<Feature> FindFeatures(const std::vector<CurvePoint>& curve, const FeatureOptions& options)
 {
   std::vector<Feature> features;
-  const Smooth smooth = MakeSmooth(curve);
-  if (smooth.Freedom < 1 || curve.size() < 3) {
+  const CurveStatistics statistics = ComputeStatistics(curve);
+  if (statistics.Freedom < 1 || curve.size() < 3) {
     return features;
   }
   // Bonferroni correction: the largest difference by chance may be that of any two points.
   const double pairs = curve.size() * (curve.size() - 1) / 2.0;
-  const double quantile = StudentTail(std::min(0.49, options.Doubt / 2 / pairs), smooth.Freedom);
+  const double quantile =
+      StudentTail(std::min(0.49, options.SignificanceLevel / 2 / pairs), statistics.Freedom);
   for (std::size_t i = 1; i + 1 < curve.size(); ++i) {
     for (const double sign : {1.0, -1.0}) {
-      const std::size_t left = AdjacentMinimum(smooth.Points, i, -1, sign);
-      const std::size_t right = AdjacentMinimum(smooth.Points, i, +1, sign);
+      const std::size_t left = AdjacentMinimum(statistics.Points, i, -1, sign);
+      const std::size_t right = AdjacentMinimum(statistics.Points, i, +1, sign);
       if (left == i || right == i) {
         continue;
       }
-      const double here = smooth.Points[i].Mean;
-      const double height =
-          std::min(sign * (here - smooth.Points[left].Mean), sign * (here - smooth.Points[right].Mean));
+      const double here = statistics.Points[i].Mean;
+      const double height = std::min(
+          sign * (here - statistics.Points[left].Mean), sign * (here - statistics.Points[right].Mean));
       const double certainty =
-          std::min(Standing(smooth, i, left, quantile), Standing(smooth, i, right, quantile));
+          std::min(CertaintyOf(statistics, i, left, quantile), CertaintyOf(statistics, i, right, quantile));
       if (certainty > 1 && height >= std::log1p(options.LeastHeight)) {
         features.push_back({sign > 0, i, curve[i].Block, std::exp(sign * height), certainty});
       }

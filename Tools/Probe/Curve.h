@@ -19,14 +19,16 @@ struct Feature
   bool Peak = true;       ///< false: a dip
   std::size_t Index = 0;  ///< index of the point in the curve
   std::uint64_t Block = 0;
-  double Height = 0;     ///< rate here / rate that the curve reaches on both sides; < 1 for a dip
-  double Certainty = 0;  ///< height / greatest height of a feature of pure noise; > 1: not noise
+  double Height = 0;  ///< rate at this point / rate that the curve reaches on both sides; < 1 for a dip
+  /// Height / greatest height of a feature of pure noise; > 1: the feature is not noise.
+  double Certainty = 0;
 };
 
 struct FeatureOptions
 {
-  double Doubt = 0.01;        ///< probability that a curve of pure noise has a feature
-  double LeastHeight = 0.05;  ///< lower features are left out, even if they are certain
+  double SignificanceLevel = 0.01;  ///< probability that the search finds a feature in pure noise
+  /// Least height of a feature, as the ratio minus 1; lower features are left out.
+  double LeastHeight = 0.05;
 };
 
 /// Returns the peaks and dips, sorted by block size. The noise is estimated from the repetitions of all

@@ -11,7 +11,7 @@
 namespace patchio::probe {
 namespace {
 
-// Wrappers that give all functions the same signature, so that one loop measures them all.
+// Wrappers that give all functions the same signature, so that one loop measures all functions.
 
 template <auto Call>
 int AtBlocking(MPI_File file, MPI_Offset offset, void* buffer, int bytes, MPI_Request*, MPI_Status* status)
@@ -55,33 +55,33 @@ int Ending(MPI_File file, void* buffer, MPI_Status* status)
   return Call(file, buffer, status);
 }
 
-constexpr bool Alone = false;
-constexpr bool Together = true;
+constexpr bool Noncollective = false;
+constexpr bool Collective = true;
 
 void AddReads(std::vector<Function>& all)
 {
   using P = Pointer;
   using C = Completion;
-  const auto add = [&all](const char* name, P where, C how, bool collective, BeginCall begin,
+  const auto add = [&all](const char* name, P positioning, C synchronism, bool collective, BeginCall begin,
                        EndCall end = nullptr) {
-    all.push_back({name, where, how, collective, false, false, begin, end});
+    all.push_back({name, positioning, synchronism, collective, false, false, begin, end});
   };
-  add("read_at", P::Explicit, C::Blocking, Alone, AtBlocking<MPI_File_read_at>);
-  add("read_at_all", P::Explicit, C::Blocking, Together, AtBlocking<MPI_File_read_at_all>);
-  add("iread_at", P::Explicit, C::NonBlocking, Alone, AtStarting<MPI_File_iread_at>);
-  add("iread_at_all", P::Explicit, C::NonBlocking, Together, AtStarting<MPI_File_iread_at_all>);
-  add("read_at_all_begin", P::Explicit, C::Split, Together, AtSplit<MPI_File_read_at_all_begin>,
+  add("read_at", P::Explicit, C::Blocking, Noncollective, AtBlocking<MPI_File_read_at>);
+  add("read_at_all", P::Explicit, C::Blocking, Collective, AtBlocking<MPI_File_read_at_all>);
+  add("iread_at", P::Explicit, C::NonBlocking, Noncollective, AtStarting<MPI_File_iread_at>);
+  add("iread_at_all", P::Explicit, C::NonBlocking, Collective, AtStarting<MPI_File_iread_at_all>);
+  add("read_at_all_begin", P::Explicit, C::Split, Collective, AtSplit<MPI_File_read_at_all_begin>,
       Ending<MPI_File_read_at_all_end>);
-  add("read", P::Individual, C::Blocking, Alone, Blocking<MPI_File_read>);
-  add("read_all", P::Individual, C::Blocking, Together, Blocking<MPI_File_read_all>);
-  add("iread", P::Individual, C::NonBlocking, Alone, Starting<MPI_File_iread>);
-  add("iread_all", P::Individual, C::NonBlocking, Together, Starting<MPI_File_iread_all>);
-  add("read_all_begin", P::Individual, C::Split, Together, Split<MPI_File_read_all_begin>,
+  add("read", P::Individual, C::Blocking, Noncollective, Blocking<MPI_File_read>);
+  add("read_all", P::Individual, C::Blocking, Collective, Blocking<MPI_File_read_all>);
+  add("iread", P::Individual, C::NonBlocking, Noncollective, Starting<MPI_File_iread>);
+  add("iread_all", P::Individual, C::NonBlocking, Collective, Starting<MPI_File_iread_all>);
+  add("read_all_begin", P::Individual, C::Split, Collective, Split<MPI_File_read_all_begin>,
       Ending<MPI_File_read_all_end>);
-  add("read_shared", P::Shared, C::Blocking, Alone, Blocking<MPI_File_read_shared>);
-  add("iread_shared", P::Shared, C::NonBlocking, Alone, Starting<MPI_File_iread_shared>);
-  add("read_ordered", P::Shared, C::Blocking, Together, Blocking<MPI_File_read_ordered>);
-  add("read_ordered_begin", P::Shared, C::Split, Together, Split<MPI_File_read_ordered_begin>,
+  add("read_shared", P::Shared, C::Blocking, Noncollective, Blocking<MPI_File_read_shared>);
+  add("iread_shared", P::Shared, C::NonBlocking, Noncollective, Starting<MPI_File_iread_shared>);
+  add("read_ordered", P::Shared, C::Blocking, Collective, Blocking<MPI_File_read_ordered>);
+  add("read_ordered_begin", P::Shared, C::Split, Collective, Split<MPI_File_read_ordered_begin>,
       Ending<MPI_File_read_ordered_end>);
 }
 
@@ -89,26 +89,26 @@ void AddWrites(std::vector<Function>& all)
 {
   using P = Pointer;
   using C = Completion;
-  const auto add = [&all](const char* name, P where, C how, bool collective, BeginCall begin,
+  const auto add = [&all](const char* name, P positioning, C synchronism, bool collective, BeginCall begin,
                        EndCall end = nullptr) {
-    all.push_back({name, where, how, collective, true, false, begin, end});
+    all.push_back({name, positioning, synchronism, collective, true, false, begin, end});
   };
-  add("write_at", P::Explicit, C::Blocking, Alone, AtBlocking<MPI_File_write_at>);
-  add("write_at_all", P::Explicit, C::Blocking, Together, AtBlocking<MPI_File_write_at_all>);
-  add("iwrite_at", P::Explicit, C::NonBlocking, Alone, AtStarting<MPI_File_iwrite_at>);
-  add("iwrite_at_all", P::Explicit, C::NonBlocking, Together, AtStarting<MPI_File_iwrite_at_all>);
-  add("write_at_all_begin", P::Explicit, C::Split, Together, AtSplit<MPI_File_write_at_all_begin>,
+  add("write_at", P::Explicit, C::Blocking, Noncollective, AtBlocking<MPI_File_write_at>);
+  add("write_at_all", P::Explicit, C::Blocking, Collective, AtBlocking<MPI_File_write_at_all>);
+  add("iwrite_at", P::Explicit, C::NonBlocking, Noncollective, AtStarting<MPI_File_iwrite_at>);
+  add("iwrite_at_all", P::Explicit, C::NonBlocking, Collective, AtStarting<MPI_File_iwrite_at_all>);
+  add("write_at_all_begin", P::Explicit, C::Split, Collective, AtSplit<MPI_File_write_at_all_begin>,
       Ending<MPI_File_write_at_all_end>);
-  add("write", P::Individual, C::Blocking, Alone, Blocking<MPI_File_write>);
-  add("write_all", P::Individual, C::Blocking, Together, Blocking<MPI_File_write_all>);
-  add("iwrite", P::Individual, C::NonBlocking, Alone, Starting<MPI_File_iwrite>);
-  add("iwrite_all", P::Individual, C::NonBlocking, Together, Starting<MPI_File_iwrite_all>);
-  add("write_all_begin", P::Individual, C::Split, Together, Split<MPI_File_write_all_begin>,
+  add("write", P::Individual, C::Blocking, Noncollective, Blocking<MPI_File_write>);
+  add("write_all", P::Individual, C::Blocking, Collective, Blocking<MPI_File_write_all>);
+  add("iwrite", P::Individual, C::NonBlocking, Noncollective, Starting<MPI_File_iwrite>);
+  add("iwrite_all", P::Individual, C::NonBlocking, Collective, Starting<MPI_File_iwrite_all>);
+  add("write_all_begin", P::Individual, C::Split, Collective, Split<MPI_File_write_all_begin>,
       Ending<MPI_File_write_all_end>);
-  add("write_shared", P::Shared, C::Blocking, Alone, Blocking<MPI_File_write_shared>);
-  add("iwrite_shared", P::Shared, C::NonBlocking, Alone, Starting<MPI_File_iwrite_shared>);
-  add("write_ordered", P::Shared, C::Blocking, Together, Blocking<MPI_File_write_ordered>);
-  add("write_ordered_begin", P::Shared, C::Split, Together, Split<MPI_File_write_ordered_begin>,
+  add("write_shared", P::Shared, C::Blocking, Noncollective, Blocking<MPI_File_write_shared>);
+  add("iwrite_shared", P::Shared, C::NonBlocking, Noncollective, Starting<MPI_File_iwrite_shared>);
+  add("write_ordered", P::Shared, C::Blocking, Collective, Blocking<MPI_File_write_ordered>);
+  add("write_ordered_begin", P::Shared, C::Split, Collective, Split<MPI_File_write_ordered_begin>,
       Ending<MPI_File_write_ordered_end>);
 }
 
@@ -118,7 +118,7 @@ void AddPosix(std::vector<Function>& all)
     for (const bool write : {false, true}) {
       Function function;
       function.Name = std::string(write ? "pwrite" : "pread") + (direct ? "_direct" : "");
-      function.Where = Pointer::Posix;
+      function.Positioning = Pointer::Posix;
       function.Write = write;
       function.Direct = direct;
       all.push_back(function);
@@ -126,28 +126,28 @@ void AddPosix(std::vector<Function>& all)
   }
 }
 
-using Belongs = std::function<bool(const Function&)>;
+using FunctionFilter = std::function<bool(const Function&)>;
 
-const std::map<std::string, Belongs>& Groups()
+const std::map<std::string, FunctionFilter>& Groups()
 {
-  static const std::map<std::string, Belongs> groups = {
+  static const std::map<std::string, FunctionFilter> groups = {
       {"all", [](const Function&) { return true; }},
       {"reads", [](const Function& f) { return !f.Write; }},
       {"writes", [](const Function& f) { return f.Write; }},
-      {"explicit", [](const Function& f) { return f.Where == Pointer::Explicit; }},
-      {"individual-pointer", [](const Function& f) { return f.Where == Pointer::Individual; }},
-      {"shared", [](const Function& f) { return f.Where == Pointer::Shared; }},
-      {"posix", [](const Function& f) { return f.Where == Pointer::Posix; }},
+      {"explicit", [](const Function& f) { return f.Positioning == Pointer::Explicit; }},
+      {"individual-pointer", [](const Function& f) { return f.Positioning == Pointer::Individual; }},
+      {"shared", [](const Function& f) { return f.Positioning == Pointer::Shared; }},
+      {"posix", [](const Function& f) { return f.Positioning == Pointer::Posix; }},
       {"collective", [](const Function& f) { return f.Collective; }},
-      {"individual", [](const Function& f) { return !f.Collective && f.Where != Pointer::Posix; }},
-      {"blocking", [](const Function& f) { return f.How == Completion::Blocking; }},
-      {"nonblocking", [](const Function& f) { return f.How == Completion::NonBlocking; }},
-      {"split", [](const Function& f) { return f.How == Completion::Split; }},
+      {"individual", [](const Function& f) { return !f.Collective && f.Positioning != Pointer::Posix; }},
+      {"blocking", [](const Function& f) { return f.Synchronism == Completion::Blocking; }},
+      {"nonblocking", [](const Function& f) { return f.Synchronism == Completion::NonBlocking; }},
+      {"split", [](const Function& f) { return f.Synchronism == Completion::Split; }},
   };
   return groups;
 }
 
-bool IsMeant(const Function& function, const std::string& word)
+bool IsNamedBy(const Function& function, const std::string& word)
 {
   const auto group = Groups().find(word);
   return function.Name == word || (group != Groups().end() && group->second(function));
@@ -170,8 +170,8 @@ const std::vector<Function>& AllFunctions()
 std::vector<Function> SelectFunctions(const std::vector<std::string>& words)
 {
   for (const std::string& word : words) {
-    const auto meant = [&word](const Function& function) { return IsMeant(function, word); };
-    if (std::none_of(AllFunctions().begin(), AllFunctions().end(), meant)) {
+    const auto isNamed = [&word](const Function& function) { return IsNamedBy(function, word); };
+    if (std::none_of(AllFunctions().begin(), AllFunctions().end(), isNamed)) {
       throw Error(
           fmt::format("Unknown function '{}'. Use names of MPI-IO functions without MPI_File_, pread or "
                       "pwrite, or groups: all, reads, writes, explicit, individual-pointer, shared, posix, "
@@ -181,8 +181,8 @@ std::vector<Function> SelectFunctions(const std::vector<std::string>& words)
   }
   std::vector<Function> selected;
   for (const Function& function : AllFunctions()) {
-    const auto means = [&function](const std::string& word) { return IsMeant(function, word); };
-    if (std::any_of(words.begin(), words.end(), means)) {
+    const auto isNamed = [&function](const std::string& word) { return IsNamedBy(function, word); };
+    if (std::any_of(words.begin(), words.end(), isNamed)) {
       selected.push_back(function);
     }
   }

@@ -8,7 +8,7 @@
 
 namespace patchio::probe {
 
-/// The source of the file offset of a call.
+/// The source of the file offset of a call; MPI calls this property "positioning".
 enum class Pointer
 {
   Explicit,    ///< an argument of each call
@@ -17,15 +17,15 @@ enum class Pointer
   Posix        ///< pread and pwrite instead of MPI-IO
 };
 
-/// The way in which a call completes.
+/// The way in which a call completes; MPI calls this property "synchronism".
 enum class Completion
 {
   Blocking,
-  NonBlocking,  ///< MPI_Wait ends it
-  Split         ///< ..._begin starts it, ..._end ends it
+  NonBlocking,  ///< MPI_Wait ends the call
+  Split         ///< ..._begin starts the call, and ..._end ends the call
 };
 
-/// Moves, or begins to move, `bytes` bytes between `buffer` and the file. Functions with explicit offsets use
+/// Reads or writes `bytes` bytes of `buffer`, or begins to do so. Functions with explicit offsets use
 /// `offset`, in bytes in the view; non-blocking functions set `request`, and blocking functions set `status`.
 /// Returns an MPI error code.
 using BeginCall = int (*)(
@@ -36,8 +36,8 @@ using EndCall = int (*)(MPI_File file, void* buffer, MPI_Status* status);
 struct Function
 {
   std::string Name;  ///< the name in MPI without "MPI_File_"; of a split function, the name of its first call
-  Pointer Where = Pointer::Explicit;
-  Completion How = Completion::Blocking;
+  Pointer Positioning = Pointer::Explicit;
+  Completion Synchronism = Completion::Blocking;
   bool Collective = false;
   bool Write = false;
   bool Direct = false;  ///< uses O_DIRECT; POSIX only

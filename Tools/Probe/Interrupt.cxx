@@ -15,14 +15,14 @@ namespace {
 constexpr int Signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int MostFiles = 64;
 
-// A signal handler may only use objects of these kinds.
-std::atomic<bool> Came{false};
-std::atomic<bool> Kept{false};  ///< true while a KeepFiles exists
+// A signal handler may only use objects of the following types.
+std::atomic<bool> SignalReceived{false};
+std::atomic<bool> RemovalDelayed{false};  ///< true while a RemovalDelay exists
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 char Files[MostFiles][PATH_MAX];
 std::atomic<int> FileCount{0};
-int Depth = 0;  ///< number of Interrupt objects
-struct sigaction Before[std::size(Signals)];
+int InterruptCount = 0;  ///< number of Interrupt objects
+struct sigaction PreviousActions[std::size(Signals)];
 
 void RemoveFiles()
 {
@@ -31,8 +31,8 @@ void RemoveFiles()
       ::rmdir(Files[i]);
     }
   }
-  // The next signal may end the program only now, because it may come on another thread while this thread
-  // removes files.
+  // The next signal may end the program only now, because the signal may arrive on another thread while this
+  // thread removes files.
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   for (const int number : Signals) {
@@ -40,11 +40,11 @@ void RemoveFiles()
   }
 }
 
-void Handle(int)
+void HandleSignal(int)
 {
   const int error = errno;
-  const bool again = Came.exchange(true);
-  if (!Kept || again) {
+  const bool again = SignalReceived.exchange(true);
+  if (!RemovalDelayed || again) {
     RemoveFiles();
   }
   errno = error;
@@ -54,31 +54,31 @@ void Handle(int)
 
 Interrupt::Interrupt()
 {
-  if (Depth++ > 0) {
+  if (InterruptCount++ > 0) {
     return;
   }
-  Came = false;
+  SignalReceived = false;
   struct sigaction action = {};
-  action.sa_handler = Handle;
+  action.sa_handler = HandleSignal;
   action.sa_flags = SA_RESTART;
   for (std::size_t i = 0; i < std::size(Signals); ++i) {
-    ::sigaction(Signals[i], &action, &Before[i]);
+    ::sigaction(Signals[i], &action, &PreviousActions[i]);
   }
 }
 
 Interrupt::~Interrupt()
 {
-  if (--Depth > 0) {
+  if (--InterruptCount > 0) {
     return;
   }
   for (std::size_t i = 0; i < std::size(Signals); ++i) {
-    ::sigaction(Signals[i], &Before[i], nullptr);
+    ::sigaction(Signals[i], &PreviousActions[i], nullptr);
   }
 }
 
 const std::atomic<bool>& Interrupt::Flag()
 {
-  return Came;
+  return SignalReceived;
 }
 
 void Interrupt::RemoveAtSignal(const std::string& file)
@@ -95,16 +95,16 @@ void Interrupt::ForgetFiles()
   FileCount = 0;
 }
 
-KeepFiles::KeepFiles()
+RemovalDelay::RemovalDelay()
 {
-  assert(!Kept);
-  Kept = true;
+  assert(!RemovalDelayed);
+  RemovalDelayed = true;
 }
 
-KeepFiles::~KeepFiles()
+RemovalDelay::~RemovalDelay()
 {
-  Kept = false;
-  if (Depth > 0 && Came) {
+  RemovalDelayed = false;
+  if (InterruptCount > 0 && SignalReceived) {
     RemoveFiles();
   }
 }

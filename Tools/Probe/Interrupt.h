@@ -1,4 +1,5 @@
-// Early end of a measurement by a signal such as Ctrl-C, which keeps the results and removes the test files.
+// The early end of a measurement by a signal, such as Ctrl-C. The results stay, and the test files are
+// removed.
 #pragma once
 
 #include <atomic>
@@ -6,9 +7,8 @@
 
 namespace patchio::probe {
 
-/// Catches SIGINT, SIGTERM and SIGHUP during the lifetime of the object. A second signal has its usual
-/// effect: it ends the process at once. If several objects exist at the same time, only the first one has an
-/// effect.
+/// Catches SIGINT, SIGTERM and SIGHUP during the lifetime of the object. A second signal ends the process at
+/// once, as usual. If several objects exist at the same time, only the first one has an effect.
 class Interrupt
 {
 public:
@@ -23,22 +23,21 @@ public:
   static const std::atomic<bool>& Flag();
   /// Registers a file, or a folder, that a signal removes. The file registered last is removed first, and a
   /// folder must be empty by then. The signal handler itself removes the files, because mpirun kills
-  /// processes one second after Ctrl-C, and a second Ctrl-C kills them, too. A signal removes only the first
-  /// 64 files.
+  /// processes one second after Ctrl-C, or at a second Ctrl-C. A signal removes only the first 64 files.
   static void RemoveAtSignal(const std::string& file);
-  /// Forgets all files of RemoveAtSignal().
+  /// Removes all registrations of RemoveAtSignal(). The files stay.
   static void ForgetFiles();
 };
 
 /// Delays the removal of files after a signal to the end of the object's lifetime. A second signal removes
 /// the files at once, and a third one ends the process. Objects of this class must not be nested.
-class KeepFiles
+class RemovalDelay
 {
 public:
-  KeepFiles();
-  ~KeepFiles();
-  KeepFiles(const KeepFiles&) = delete;
-  KeepFiles& operator=(const KeepFiles&) = delete;
+  RemovalDelay();
+  ~RemovalDelay();
+  RemovalDelay(const RemovalDelay&) = delete;
+  RemovalDelay& operator=(const RemovalDelay&) = delete;
 };
 
 }  // namespace patchio::probe

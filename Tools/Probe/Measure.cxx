@@ -34,45 +34,45 @@ std::string MpiMessage(int code)
   return code == MPI_SUCCESS ? std::string() : MpiErrorText(code);
 }
 
-/// A file and the function that accesses it. The methods return the text of an error, or an empty text on
-/// success. The methods do not throw, because the other ranks would then wait in collective functions.
+/// A file, and the function that accesses the file. The methods return the text of an error, or an empty text
+/// on success. The methods do not throw, because the other ranks would then wait in collective functions.
 class Access
 {
 public:
   virtual ~Access() = default;
 
-  /// Collective: opens the file for reading and writing.
+  /// Opens the file for reading and writing. Collective: every rank of the communicator calls it.
   virtual std::string Open(const std::string& path) = 0;
-  /// Collective: sets the view of the file.
+  /// Sets the view of the file. Collective: every rank of the communicator calls it.
   virtual std::string SetView() = 0;
-  /// Moves, or begins to move, `bytes` bytes at `offset` in the view. `slot` identifies the call until
-  /// Finish(slot); 0 <= slot < `concurrency` of the constructor.
+  /// Reads or writes, or begins to read or write, `bytes` bytes at `offset` in the view. `slot` identifies
+  /// the call until Finish(slot); 0 <= slot < `concurrency` of the constructor.
   virtual std::string Begin(std::uint64_t offset, std::byte* buffer, int bytes, int slot) = 0;
   /// Waits for the end of the call that Begin() has begun in `slot`; does nothing for blocking functions.
   virtual std::string Finish(int slot) = 0;
-  /// Collective: waits until the storage has all written bytes.
+  /// Waits until the storage has all written bytes. Collective: every rank of the communicator calls it.
   virtual std::string Sync() = 0;
-  /// Collective: closes the file.
+  /// Closes the file. Collective: every rank of the communicator calls it.
   virtual std::string Close() = 0;
 
   /// Returns the seconds spent so far in the measured function, including the wait for its end.
-  double Seconds() const { return this->Spent; }
+  double Seconds() const { return this->SpentSeconds; }
 
 protected:
-  double Spent = 0;
+  double SpentSeconds = 0;
 };
 
 class MpiAccess : public Access
 {
 public:
   MpiAccess(const Function& function, const Layout& layout, MPI_Comm comm, int concurrency)
-      : What(function), Where(layout), Comm(comm), Calls(concurrency)
+      : MeasuredFunction(function), FileLayout(layout), Comm(comm), Calls(concurrency)
   {
   }
 
   std::string Open(const std::string& path) override
   {
-    this->Lacking = LibraryLacks(this->What, path);
+    this->IsMissing = LibraryLacks(this->MeasuredFunction, path);
     return MpiMessage(MPI_File_open(this->Comm, path.c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, &this->File));
   }
 
@@ -81,14 +81,16 @@ public:
     MPI_Datatype type = MPI_BYTE;
     MPI_Offset begin = 0;
     // A shared pointer requires the same view on all ranks, and itself divides the file among the ranks.
-    if (this->What.Where != Pointer::Shared && this->Where.Shape == View::Interleaved) {
-      begin = static_cast<MPI_Offset>(this->Where.Rank * this->Where.Piece);
+    if (this->MeasuredFunction.Positioning != Pointer::Shared &&
+        this->FileLayout.FileView == View::Interleaved) {
+      begin = static_cast<MPI_Offset>(this->FileLayout.Rank * this->FileLayout.PieceBytes);
       const int code = this->MakeTypeWithHoles(&type);
       if (code != MPI_SUCCESS) {
         return MpiMessage(code);
       }
-    } else if (this->What.Where != Pointer::Shared && this->Where.Shape == View::Own) {
-      begin = static_cast<MPI_Offset>(this->Where.Rank * this->Where.PartBytes());
+    } else if (this->MeasuredFunction.Positioning != Pointer::Shared &&
+               this->FileLayout.FileView == View::Own) {
+      begin = static_cast<MPI_Offset>(this->FileLayout.Rank * this->FileLayout.PartBytes());
     }
     const int code = MPI_File_set_view(this->File, begin, MPI_BYTE, type, "native", MPI_INFO_NULL);
     if (type != MPI_BYTE) {
@@ -99,31 +101,33 @@ public:
 
   std::string Begin(std::uint64_t offset, std::byte* buffer, int bytes, int slot) override
   {
-    if (this->Lacking) {
+    if (this->IsMissing) {
       return "the MPI library does not have this function";
     }
     Call& call = this->Calls[slot];
     call = {MPI_REQUEST_NULL, buffer, bytes};
     MPI_Status status;
     const double begin = MPI_Wtime();
-    const int code =
-        this->What.Begin(this->File, static_cast<MPI_Offset>(offset), buffer, bytes, &call.Request, &status);
-    this->Spent += MPI_Wtime() - begin;
-    return this->What.How == Completion::Blocking ? Judge(code, &status, bytes) : MpiMessage(code);
+    const int code = this->MeasuredFunction.Begin(
+        this->File, static_cast<MPI_Offset>(offset), buffer, bytes, &call.Request, &status);
+    this->SpentSeconds += MPI_Wtime() - begin;
+    return this->MeasuredFunction.Synchronism == Completion::Blocking ? CheckCall(code, &status, bytes)
+                                                                      : MpiMessage(code);
   }
 
   std::string Finish(int slot) override
   {
     Call& call = this->Calls[slot];
-    if (this->What.How == Completion::Blocking || this->Lacking) {
+    if (this->MeasuredFunction.Synchronism == Completion::Blocking || this->IsMissing) {
       return {};
     }
     MPI_Status status;
     const double begin = MPI_Wtime();
-    const int code = this->What.How == Completion::Split ? this->What.End(this->File, call.Buffer, &status)
-                                                         : MPI_Wait(&call.Request, &status);
-    this->Spent += MPI_Wtime() - begin;
-    return Judge(code, &status, call.Bytes);
+    const int code = this->MeasuredFunction.Synchronism == Completion::Split
+                         ? this->MeasuredFunction.End(this->File, call.Buffer, &status)
+                         : MPI_Wait(&call.Request, &status);
+    this->SpentSeconds += MPI_Wtime() - begin;
+    return CheckCall(code, &status, call.Bytes);
   }
 
   std::string Sync() override { return MpiMessage(MPI_File_sync(this->File)); }
@@ -138,22 +142,22 @@ private:
     int Bytes = 0;
   };
 
-  static std::string Judge(int code, MPI_Status* status, int bytes)
+  static std::string CheckCall(int code, MPI_Status* status, int bytes)
   {
     if (code != MPI_SUCCESS) {
       return MpiMessage(code);
     }
     int moved = 0;
     MPI_Get_count(status, MPI_BYTE, &moved);
-    return moved == bytes ? std::string() : fmt::format("moved {} of {} bytes", moved, bytes);
+    return moved == bytes ? std::string() : fmt::format("the function moved {} of {} bytes", moved, bytes);
   }
 
   /// Makes the type of a piece of this rank, followed by a hole for the pieces of the other ranks.
   int MakeTypeWithHoles(MPI_Datatype* type) const
   {
     MPI_Datatype piece = MPI_DATATYPE_NULL;
-    const auto bytes = static_cast<int>(this->Where.Piece);
-    const auto extent = static_cast<MPI_Aint>(this->Where.Piece * this->Where.Ranks);
+    const auto bytes = static_cast<int>(this->FileLayout.PieceBytes);
+    const auto extent = static_cast<MPI_Aint>(this->FileLayout.PieceBytes * this->FileLayout.Ranks);
     int code = MPI_Type_vector(1, bytes, bytes, MPI_BYTE, &piece);
     if (code == MPI_SUCCESS) {
       code = MPI_Type_create_resized(piece, 0, extent, type);
@@ -162,22 +166,24 @@ private:
     return code == MPI_SUCCESS ? MPI_Type_commit(type) : code;
   }
 
-  const Function& What;
-  const Layout& Where;
+  const Function& MeasuredFunction;
+  const Layout& FileLayout;
   MPI_Comm Comm;
   MPI_File File = MPI_FILE_NULL;
   std::vector<Call> Calls;
-  bool Lacking = false;  ///< the MPI library does not have the function
+  bool IsMissing = false;  ///< the MPI library does not have the function
 };
 
 class PosixAccess : public Access
 {
 public:
-  PosixAccess(const Function& function, const Layout& layout) : What(function), Where(layout) {}
+  PosixAccess(const Function& function, const Layout& layout) : MeasuredFunction(function), FileLayout(layout)
+  {
+  }
 
   std::string Open(const std::string& path) override
   {
-    this->File.emplace(path, O_RDWR | (this->What.Direct ? O_DIRECT : 0));
+    this->File.emplace(path, O_RDWR | (this->MeasuredFunction.Direct ? O_DIRECT : 0));
     return this->File->IsOpen() ? std::string() : SystemMessage(errno);
   }
 
@@ -187,12 +193,12 @@ public:
   {
     std::string fault;
     const double begin = MPI_Wtime();
-    this->Where.ForRuns(offset, bytes, [&](const Layout::Run& run) {
+    this->FileLayout.ForEachRun(offset, bytes, [&](const Layout::Run& run) {
       if (fault.empty()) {
-        fault = this->Move(run, buffer);
+        fault = this->Transfer(run, buffer);
       }
     });
-    this->Spent += MPI_Wtime() - begin;
+    this->SpentSeconds += MPI_Wtime() - begin;
     return fault;
   }
 
@@ -201,11 +207,11 @@ public:
   std::string Close() override { return this->File->Close() ? std::string() : SystemMessage(errno); }
 
 private:
-  std::string Move(const Layout::Run& run, std::byte* buffer) const
+  std::string Transfer(const Layout::Run& run, std::byte* buffer) const
   {
     for (std::uint64_t done = 0; done < run.Bytes;) {
       std::byte* const memory = buffer + run.Begin + done;
-      const ssize_t now = this->What.Write
+      const ssize_t now = this->MeasuredFunction.Write
                               ? ::pwrite(*this->File, memory, run.Bytes - done, run.FileOffset + done)
                               : ::pread(*this->File, memory, run.Bytes - done, run.FileOffset + done);
       if (now == 0) {
@@ -213,7 +219,7 @@ private:
       }
       if (now < 0 && errno != EINTR) {
         return SystemMessage(errno) +
-               (this->What.Direct
+               (this->MeasuredFunction.Direct
                        ? " (O_DIRECT requires whole sectors on some storages and is not supported on others)"
                        : "");
       }
@@ -222,8 +228,8 @@ private:
     return {};
   }
 
-  const Function& What;
-  const Layout& Where;
+  const Function& MeasuredFunction;
+  const Layout& FileLayout;
   std::optional<RawFile> File;
 };
 
@@ -231,24 +237,25 @@ private:
 std::unique_ptr<Access> MakeAccess(
     const Function& function, const Layout& layout, MPI_Comm comm, int concurrency)
 {
-  if (function.Where == Pointer::Posix) {
+  if (function.Positioning == Pointer::Posix) {
     return std::make_unique<PosixAccess>(function, layout);
   }
   return std::make_unique<MpiAccess>(function, layout, comm, concurrency);
 }
 
 constexpr std::uint64_t Page = 4096;
-constexpr int CallsBetweenAgreements = 64;
+constexpr int CallsBetweenReductions = 64;
 constexpr std::uint64_t MostCalls = std::uint64_t(1) << 29;  // of all ranks; MPI counts gathered data in int
 
-double Most(double value, MPI_Comm comm)
+double MaxOverRanks(double value, MPI_Comm comm)
 {
   MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm);
   return value;
 }
 
-/// Collective: returns the fault of the first rank that has one; empty if no rank has a fault.
-std::string Agree(Communicator& ranks, const std::string& fault)
+/// Returns, on all ranks, the fault of the first rank with a fault; empty if all ranks succeeded. Collective:
+/// every rank of the communicator calls it.
+std::string FirstFaultOfRanks(Communicator& ranks, const std::string& fault)
 {
   const std::vector<std::string> faults = ranks.AllGather(fault);
   for (std::size_t rank = 0; rank < faults.size(); ++rank) {
@@ -261,22 +268,23 @@ std::string Agree(Communicator& ranks, const std::string& fault)
 
 /// The loop over the blocks of one rank. Blocks lie in a ring of slots. When the ring is full, the loop
 /// checks the read values, or makes new values to write, outside the measured time.
-class Mover
+class BlockLoop
 {
 public:
-  Mover(const Trial& trial, Access& access, MPI_Comm comm, BlockMemory& memory)
-      : How(trial), File(access), Comm(comm), Values(SeedOf(trial.Number))
+  BlockLoop(const Trial& trial, Access& access, MPI_Comm comm, BlockMemory& memory)
+      : CurrentTrial(trial), File(access), Comm(comm), Values(SeedOf(trial.Number))
   {
-    const Layout& where = trial.Where;
-    this->Total = this->ByShared() ? where.PartBytes() : where.ViewBytes();
+    const Layout& layout = trial.FileLayout;
+    this->Total = this->UsesSharedPointer() ? layout.PartBytes() : layout.ViewBytes();
     this->Blocks = (this->Total + trial.Block - 1) / trial.Block;
-    const std::uint64_t most = MostCalls / where.Ranks;
-    this->Shortened = this->Blocks > most;
+    const std::uint64_t most = MostCalls / layout.Ranks;
+    this->IsShortened = this->Blocks > most;
     this->Blocks = std::min(this->Blocks, most);
     this->Stride = (trial.Block + Page - 1) / Page * Page;
-    this->Depth = trial.What.How == Completion::NonBlocking ? trial.Concurrency : 1;
-    this->Slots =
-        std::clamp<std::uint64_t>(RingBytes / this->Stride, this->Depth, this->Blocks + this->Depth);
+    this->CallsInFlight =
+        trial.MeasuredFunction.Synchronism == Completion::NonBlocking ? trial.Concurrency : 1;
+    this->Slots = std::clamp<std::uint64_t>(
+        RingBytes / this->Stride, this->CallsInFlight, this->Blocks + this->CallsInFlight);
     this->Ring = memory.Get(this->Slots * this->Stride);
   }
 
@@ -287,103 +295,106 @@ public:
       if (block % this->Slots == 0) {
         this->RefillRing(block);
       }
-      if (!this->GoesOn(block)) {
+      if (!this->ShouldContinue(block)) {
         break;
       }
       this->Begin(block);
     }
     this->FinishUntil(block);
-    this->Check(block);
+    this->CheckBlocks(block);
     this->Done = block;
   }
 
-  /// Returns the number of bytes moved.
-  std::uint64_t Bytes() const { return std::min(this->Total, this->Done * this->How.Block); }
-  const std::string& Fault() const { return this->Problem; }
-  bool Wrong() const { return this->WrongValues; }
-  /// Returns whether the rest of the file was left out.
-  bool Cut() const { return this->Shortened || this->Late(); }
+  /// Returns the number of bytes that were read or written.
+  std::uint64_t Bytes() const { return std::min(this->Total, this->Done * this->CurrentTrial.Block); }
+  const std::string& Fault() const { return this->FirstFault; }
+  bool HasWrongValues() const { return this->WrongValues; }
+  /// Returns whether the loop left out the rest of the file.
+  bool IsCut() const { return this->IsShortened || this->IsLate(); }
   /// Returns the ranges of the file that were read through a shared pointer, in this rank's order.
-  const std::vector<Tile>& Taken() const { return this->Tiles; }
+  const std::vector<FileRange>& ReadRanges() const { return this->RangesRead; }
 
 private:
-  bool Late() const { return this->File.Seconds() > this->How.MostSeconds; }
-  bool ByShared() const { return this->How.What.Where == Pointer::Shared; }
+  bool IsLate() const { return this->File.Seconds() > this->CurrentTrial.MostSeconds; }
+  bool UsesSharedPointer() const
+  {
+    return this->CurrentTrial.MeasuredFunction.Positioning == Pointer::Shared;
+  }
   std::byte* SlotOf(std::uint64_t block) const { return this->Ring + block % this->Slots * this->Stride; }
-  std::uint64_t OffsetOf(std::uint64_t block) const { return block * this->How.Block; }
+  std::uint64_t OffsetOf(std::uint64_t block) const { return block * this->CurrentTrial.Block; }
   std::uint64_t BytesOf(std::uint64_t block) const
   {
-    return std::min(this->How.Block, this->Total - this->OffsetOf(block));
+    return std::min(this->CurrentTrial.Block, this->Total - this->OffsetOf(block));
   }
 
   void Begin(std::uint64_t block)
   {
-    if (block - this->Finished >= static_cast<std::uint64_t>(this->Depth)) {
+    if (block - this->Finished >= static_cast<std::uint64_t>(this->CallsInFlight)) {
       this->FinishUntil(this->Finished + 1);
     }
-    this->Note(this->File.Begin(this->OffsetOf(block), this->SlotOf(block),
-        static_cast<int>(this->BytesOf(block)), static_cast<int>(block % this->Depth)));
+    this->RecordFault(this->File.Begin(this->OffsetOf(block), this->SlotOf(block),
+        static_cast<int>(this->BytesOf(block)), static_cast<int>(block % this->CallsInFlight)));
   }
 
   void FinishUntil(std::uint64_t block)
   {
     for (; this->Finished < block; ++this->Finished) {
-      this->Note(this->File.Finish(static_cast<int>(this->Finished % this->Depth)));
+      this->RecordFault(this->File.Finish(static_cast<int>(this->Finished % this->CallsInFlight)));
     }
   }
 
   void RefillRing(std::uint64_t block)
   {
     this->FinishUntil(block);
-    this->Check(block);
-    if (this->How.What.Write) {
+    this->CheckBlocks(block);
+    if (this->CurrentTrial.MeasuredFunction.Write) {
       this->MakeValues(block);
     }
-    if (this->How.What.Collective) {
+    if (this->CurrentTrial.MeasuredFunction.Collective) {
       MPI_Barrier(this->Comm);
     }
   }
 
-  /// Returns whether to move another block. With collective functions, the ranks agree on the result from
-  /// time to time, outside the measured time.
-  bool GoesOn(std::uint64_t block)
+  /// Returns whether to read or write another block. With collective functions, the ranks decide together
+  /// from time to time, outside the measured time.
+  bool ShouldContinue(std::uint64_t block)
   {
-    const bool stops = !this->Problem.empty() || this->Late() || Interrupt::Received();
-    if (!this->How.What.Collective) {
+    const bool stops = !this->FirstFault.empty() || this->IsLate() || Interrupt::Received();
+    if (!this->CurrentTrial.MeasuredFunction.Collective) {
       return !stops;
     }
-    const bool asks = (block & (block - 1)) == 0 || block % CallsBetweenAgreements == 0;
-    return !asks || Most(stops ? 1 : 0, this->Comm) == 0;
+    const bool reduces = (block & (block - 1)) == 0 || block % CallsBetweenReductions == 0;
+    return !reduces || MaxOverRanks(stops ? 1 : 0, this->Comm) == 0;
   }
 
-  void Note(const std::string& fault)
+  void RecordFault(const std::string& fault)
   {
-    if (this->Problem.empty()) {
-      this->Problem = fault;
+    if (this->FirstFault.empty()) {
+      this->FirstFault = fault;
     }
   }
 
   void MakeValues(std::uint64_t first)
   {
-    const Layout& where = this->How.Where;
+    const Layout& layout = this->CurrentTrial.FileLayout;
     for (std::uint64_t block = first; block < std::min(this->Blocks, first + this->Slots); ++block) {
       std::byte* const slot = this->SlotOf(block);
-      if (this->ByShared()) {
+      if (this->UsesSharedPointer()) {
         // The offset of the block in the file is unknown before the call, so the values identify the block.
-        const std::uint64_t name = where.Rank * where.PartBytes() + this->OffsetOf(block);
-        this->Values.Fill(name, slot, this->BytesOf(block));
+        const std::uint64_t patternOffset = layout.Rank * layout.PartBytes() + this->OffsetOf(block);
+        this->Values.Fill(patternOffset, slot, this->BytesOf(block));
         continue;
       }
-      where.ForRuns(this->OffsetOf(block), this->BytesOf(block),
+      layout.ForEachRun(this->OffsetOf(block), this->BytesOf(block),
           [&](const Layout::Run& run) { this->Values.Fill(run.FileOffset, slot + run.Begin, run.Bytes); });
     }
   }
 
-  /// Checks the blocks in the ring that are finished and not checked yet.
-  void Check(std::uint64_t end)
+  /// Checks the read blocks in the ring up to `end` that are not checked yet.
+  void CheckBlocks(std::uint64_t end)
   {
     for (; this->Checked < end; ++this->Checked) {
-      if (!this->How.What.Write && this->Problem.empty()) {
+      if (!this->CurrentTrial.MeasuredFunction.Write && this->FirstFault.empty()) {
         this->CheckBlock(this->Checked);
       }
     }
@@ -393,108 +404,113 @@ private:
   {
     const std::byte* const slot = this->SlotOf(block);
     const std::uint64_t bytes = this->BytesOf(block);
-    if (this->ByShared()) {
+    if (this->UsesSharedPointer()) {
       const std::uint64_t from = this->Values.OffsetOf(slot);
-      this->Tiles.push_back({from, bytes});
-      const bool inside = from < this->How.Where.FileBytes && bytes <= this->How.Where.FileBytes - from;
+      this->RangesRead.push_back({from, bytes});
+      const bool inside = from < this->CurrentTrial.FileLayout.FileBytes &&
+                          bytes <= this->CurrentTrial.FileLayout.FileBytes - from;
       if (!inside || this->Values.FindWrongByte(from, slot, bytes)) {
-        this->SayWrong(fmt::format("read block {} has values that the file does not have", block + 1));
+        this->RecordWrongValues(
+            fmt::format("read block {} has values that the file does not have", block + 1));
       }
       return;
     }
-    this->How.Where.ForRuns(this->OffsetOf(block), bytes, [&](const Layout::Run& run) {
+    this->CurrentTrial.FileLayout.ForEachRun(this->OffsetOf(block), bytes, [&](const Layout::Run& run) {
       const auto wrong = this->Values.FindWrongByte(run.FileOffset, slot + run.Begin, run.Bytes);
-      if (wrong && this->Problem.empty()) {
-        this->SayWrong(fmt::format("read a wrong value at byte {} of the file", run.FileOffset + *wrong));
+      if (wrong && this->FirstFault.empty()) {
+        this->RecordWrongValues(
+            fmt::format("the function read a wrong value at byte {} of the file", run.FileOffset + *wrong));
       }
     });
   }
 
-  void SayWrong(const std::string& what)
+  void RecordWrongValues(const std::string& what)
   {
     this->WrongValues = true;
-    this->Note(what);
+    this->RecordFault(what);
   }
 
-  const Trial& How;
+  const Trial& CurrentTrial;
   Access& File;
   MPI_Comm Comm;
   Pattern Values;
   std::byte* Ring = nullptr;
   std::uint64_t Total, Blocks, Stride, Slots;
-  int Depth;
+  int CallsInFlight;
   std::uint64_t Finished = 0, Checked = 0, Done = 0;
-  std::string Problem;
+  std::string FirstFault;
   bool WrongValues = false;
-  bool Shortened = false;
-  std::vector<Tile> Tiles;
+  bool IsShortened = false;
+  std::vector<FileRange> RangesRead;
 };
 
-void Rewrite(Communicator& ranks, const Trial& trial)
+void RewriteFile(Communicator& ranks, const Trial& trial)
 {
-  const Layout& where = trial.Where;
+  const Layout& layout = trial.FileLayout;
   // Before a write, the file must not have the values that will be written.
-  const std::uint64_t seed = SeedOf(trial.Number) ^ (trial.What.Write ? ~std::uint64_t{0} : 0);
+  const std::uint64_t seed = SeedOf(trial.Number) ^ (trial.MeasuredFunction.Write ? ~std::uint64_t{0} : 0);
   RunOnAllRanks(
-      ranks, [&] { WritePattern(trial.Path, seed, where.Rank * where.PartBytes(), where.PartBytes()); });
-  // Every machine drops the file from its own memory after all ranks have written.
+      ranks, [&] { WritePattern(trial.Path, seed, layout.Rank * layout.PartBytes(), layout.PartBytes()); });
+  // Every machine drops the file from its own page cache after all ranks have written.
   RunOnAllRanks(ranks, [&] {
     if (!Interrupt::Received()) {
-      DropFromMemory(trial.Path);
+      DropFromPageCache(trial.Path);
     }
   });
 }
 
-/// Collective: returns an error text, on rank 0, unless the blocks that all ranks read through a shared
-/// pointer cover the file from its beginning, each byte once.
-std::string CheckTaken(Communicator& ranks, const std::vector<Tile>& own)
+/// Returns an error text, on rank 0, unless the blocks that all ranks read through a shared pointer cover the
+/// file from the beginning, each byte once. Collective: every rank of the communicator calls it.
+std::string CheckReadRanges(Communicator& ranks, const std::vector<FileRange>& own)
 {
-  const std::vector<Tile> all = ValuesInTexts<Tile>(ranks.Gather(TextOfValues(own)));
-  return TilesFromZero(all) ? "" : "the ranks read some blocks twice and missed others";
+  const std::vector<FileRange> all = UnpackValues<FileRange>(ranks.Gather(PackValues(own)));
+  return AreContiguousFromZero(all) ? "" : "the ranks read some blocks twice and missed other blocks";
 }
 
-/// Collective: checks all written values, a part of the file on each rank. Returns the text of an error of
-/// this rank.
+/// Checks all written values, a part of the file on each rank. own: number of bytes that this rank has
+/// written. Returns the text of an error of this rank. Collective: every rank of the communicator calls it.
 std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t own)
 {
-  const Layout& where = trial.Where;
+  const Layout& layout = trial.FileLayout;
   const std::uint64_t seed = SeedOf(trial.Number);
-  if (trial.What.Where == Pointer::Shared) {
+  if (trial.MeasuredFunction.Positioning == Pointer::Shared) {
     double total = static_cast<double>(own);
     MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, ranks.Mpi());
-    const BlockNames names{where.PartBytes(), trial.Block, where.FileBytes};
+    const PatternBlocks blocks{layout.PartBytes(), trial.Block, layout.FileBytes};
     return ranks.Rank() == 0 ? CatchError([&] {
-      CheckShuffled(trial.Path, seed, names, static_cast<std::uint64_t>(total));
+      CheckShuffledBlocks(trial.Path, seed, blocks, static_cast<std::uint64_t>(total));
     })
                              : "";
   }
-  if (where.Shape == View::Own) {
-    return CatchError([&] { CheckStretch(trial.Path, seed, where.Rank * where.PartBytes(), own); });
+  if (layout.FileView == View::Own) {
+    return CatchError([&] { CheckRange(trial.Path, seed, layout.Rank * layout.PartBytes(), own); });
   }
   // The file has no holes before the end of the part that the slowest rank has written.
   double least = static_cast<double>(own);
   MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, ranks.Mpi());
-  const auto part = static_cast<std::uint64_t>(least) / where.Piece * where.Piece;
-  return CatchError([&] { CheckStretch(trial.Path, seed, where.Rank * part, part); });
+  const auto part = static_cast<std::uint64_t>(least) / layout.PieceBytes * layout.PieceBytes;
+  return CatchError([&] { CheckRange(trial.Path, seed, layout.Rank * part, part); });
 }
 
-/// Collective: opens the file. Returns the fault, the same on all ranks.
-std::string Open(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
+/// Opens the file. Returns the fault, the same on all ranks. Collective: every rank of the communicator calls
+/// it.
+std::string OpenFile(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
 {
-  // A rank that does not find the file leaves MPI_File_open early, and the other ranks wait for it forever.
-  // So no signal may remove the file during the call. A file that was removed before is missing on all ranks.
-  const KeepFiles keep;
+  // A rank that does not find the file leaves MPI_File_open early, and the other ranks then wait forever. So
+  // no signal may remove the file during the call. A file that was removed before is missing on all ranks.
+  const RemovalDelay delay;
   MPI_Barrier(ranks.Mpi());
   const double begin = MPI_Wtime();
   const std::string notOpen = access.Open(trial.Path);
   outcome.OpenSeconds = MPI_Wtime() - begin;
-  return Agree(ranks, notOpen);
+  return FirstFaultOfRanks(ranks, notOpen);
 }
 
-/// Collective: opens the file and sets the view. Returns the fault, the same on all ranks.
-std::string Prepare(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
+/// Opens the file and sets the view. Returns the fault, the same on all ranks. Collective: every rank of the
+/// communicator calls it.
+std::string OpenAndSetView(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
 {
-  const std::string fault = Open(ranks, trial, access, outcome);
+  const std::string fault = OpenFile(ranks, trial, access, outcome);
   if (!fault.empty()) {
     // Closing the file would wait for ranks that could not open it.
     return "open: " + fault;
@@ -502,7 +518,7 @@ std::string Prepare(Communicator& ranks, const Trial& trial, Access& access, Out
   const double begin = MPI_Wtime();
   const std::string noView = access.SetView();
   outcome.ViewSeconds = MPI_Wtime() - begin;
-  const std::string viewFault = Agree(ranks, noView);
+  const std::string viewFault = FirstFaultOfRanks(ranks, noView);
   if (!viewFault.empty()) {
     access.Close();
     return "set_view: " + viewFault;
@@ -510,11 +526,12 @@ std::string Prepare(Communicator& ranks, const Trial& trial, Access& access, Out
   return {};
 }
 
-/// Collective: combines the outcomes of all ranks. bytes: number of bytes that this rank has moved.
-void Sum(Outcome& outcome, std::uint64_t bytes, bool sync, MPI_Comm comm)
+/// Combines the outcomes of all ranks. bytes: number of bytes that this rank has read or written; sync: true
+/// if the time includes the sync. Collective: every rank of the communicator calls it.
+void CombineOutcomes(Outcome& outcome, std::uint64_t bytes, bool sync, MPI_Comm comm)
 {
   double times[] = {outcome.Seconds, outcome.SyncSeconds, outcome.OpenSeconds, outcome.ViewSeconds,
-      outcome.Cut ? 1.0 : 0.0, outcome.Wrong ? 1.0 : 0.0, Interrupt::Received() ? 1.0 : 0.0};
+      outcome.Cut ? 1.0 : 0.0, outcome.WrongValues ? 1.0 : 0.0, Interrupt::Received() ? 1.0 : 0.0};
   MPI_Allreduce(MPI_IN_PLACE, times, 7, MPI_DOUBLE, MPI_MAX, comm);
   std::uint64_t total = bytes;
   MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_UINT64_T, MPI_SUM, comm);
@@ -523,7 +540,7 @@ void Sum(Outcome& outcome, std::uint64_t bytes, bool sync, MPI_Comm comm)
   outcome.OpenSeconds = times[2];
   outcome.ViewSeconds = times[3];
   outcome.Cut = times[4] > 0;
-  outcome.Wrong = times[5] > 0;
+  outcome.WrongValues = times[5] > 0;
   outcome.Interrupted = times[6] > 0;
   outcome.Bytes = total;
   const double seconds = outcome.Seconds + (sync ? outcome.SyncSeconds : 0);
@@ -544,11 +561,11 @@ std::byte* BlockMemory::Get(std::size_t bytes)
   return this->Memory.get();
 }
 
-bool Applies(const Function& function, View view)
+bool AreCompatible(const Function& function, View view)
 {
   // A shared pointer gives each rank an arbitrary part of the file.
   return !(function.Write && view == View::Whole) &&
-         !(function.Where == Pointer::Shared && view != View::Own);
+         !(function.Positioning == Pointer::Shared && view != View::Own);
 }
 
 std::uint64_t SeedOf(std::uint64_t number)
@@ -562,46 +579,47 @@ std::uint64_t SeedOf(std::uint64_t number)
 
 Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory)
 {
-  assert(Applies(trial.What, trial.Where.Shape));
+  assert(AreCompatible(trial.MeasuredFunction, trial.FileLayout.FileView));
   const MPI_Comm comm = ranks.Mpi();
   Outcome outcome;
-  Rewrite(ranks, trial);
-  const std::unique_ptr<Access> access = MakeAccess(trial.What, trial.Where, comm, trial.Concurrency);
-  std::optional<Mover> mover;
+  RewriteFile(ranks, trial);
+  const std::unique_ptr<Access> access =
+      MakeAccess(trial.MeasuredFunction, trial.FileLayout, comm, trial.Concurrency);
+  std::optional<BlockLoop> loop;
   RunOnAllRanks(ranks, [&] {
-    mover.emplace(trial, *access, comm, memory);
-    outcome.Resident = ranks.Rank() == 0 && !Interrupt::Received() ? ResidentPart(trial.Path) : -1;
+    loop.emplace(trial, *access, comm, memory);
+    outcome.Resident = ranks.Rank() == 0 && !Interrupt::Received() ? ResidentFraction(trial.Path) : -1;
   });
-  outcome.Error = Prepare(ranks, trial, *access, outcome);
+  outcome.Error = OpenAndSetView(ranks, trial, *access, outcome);
   if (!outcome.Error.empty()) {
-    Sum(outcome, 0, false, comm);
+    CombineOutcomes(outcome, 0, false, comm);
     return outcome;
   }
   MPI_Barrier(comm);
-  mover->Run();
+  loop->Run();
   outcome.Seconds = access->Seconds();
-  outcome.Cut = mover->Cut();
-  std::string fault = mover->Fault();
-  if (trial.What.Write) {
+  outcome.Cut = loop->IsCut();
+  std::string fault = loop->Fault();
+  if (trial.MeasuredFunction.Write) {
     const double begin = MPI_Wtime();
     const std::string notSynced = access->Sync();
     outcome.SyncSeconds = MPI_Wtime() - begin;
     fault = fault.empty() ? notSynced : fault;
   }
   const std::string notClosed = access->Close();
-  outcome.Wrong = mover->Wrong();
-  outcome.Error = Agree(ranks, fault.empty() ? notClosed : fault);
-  if (outcome.Error.empty() && !Most(Interrupt::Received() ? 1 : 0, comm)) {
+  outcome.WrongValues = loop->HasWrongValues();
+  outcome.Error = FirstFaultOfRanks(ranks, fault.empty() ? notClosed : fault);
+  if (outcome.Error.empty() && !MaxOverRanks(Interrupt::Received() ? 1 : 0, comm)) {
     std::string wrong;
-    if (trial.What.Write) {
-      wrong = CheckWritten(ranks, trial, mover->Bytes());
-    } else if (trial.What.Where == Pointer::Shared) {
-      wrong = CheckTaken(ranks, mover->Taken());
+    if (trial.MeasuredFunction.Write) {
+      wrong = CheckWritten(ranks, trial, loop->Bytes());
+    } else if (trial.MeasuredFunction.Positioning == Pointer::Shared) {
+      wrong = CheckReadRanges(ranks, loop->ReadRanges());
     }
-    outcome.Wrong = !wrong.empty();
-    outcome.Error = Agree(ranks, wrong);
+    outcome.WrongValues = !wrong.empty();
+    outcome.Error = FirstFaultOfRanks(ranks, wrong);
   }
-  Sum(outcome, mover->Bytes(), trial.Sync, comm);
+  CombineOutcomes(outcome, loop->Bytes(), trial.Sync, comm);
   return outcome;
 }
 

@@ -11,17 +11,18 @@
 
 namespace patchio::probe {
 
-/// A measurement to make.
+/// The parameters of a measurement.
 struct Trial
 {
-  Function What;
-  Layout Where;
+  Function MeasuredFunction;
+  Layout FileLayout;
   std::uint64_t Block = 0;  ///< bytes, a multiple of 8, at most 1 GiB
   int Concurrency = 1;      ///< number of simultaneous non-blocking calls of a rank
-  bool Sync = true;         ///< the time of a write includes the sync to the storage
+  bool Sync = true;         ///< true: the time of a write includes the sync to the storage
   double MostSeconds = 20;  ///< after this time, the trial skips the rest of the file
   std::string Path;
-  std::uint64_t Number = 0;  ///< unique for each trial, so that values of an earlier trial count as wrong
+  /// Unique for each trial, so that values of an earlier trial count as wrong values.
+  std::uint64_t Number = 0;
 };
 
 /// The result of a measurement, the same on all ranks.
@@ -29,13 +30,14 @@ struct Outcome
 {
   double Seconds = 0;  ///< time in the function, on the slowest rank
   double SyncSeconds = 0, OpenSeconds = 0, ViewSeconds = 0;
-  double Rate = 0;           ///< bytes/s of all ranks
-  double Resident = -1;      ///< part of the file in rank 0's memory before the trial, 0 to 1; -1: unknown
-  std::uint64_t Bytes = 0;   ///< bytes moved by all ranks
-  bool Cut = false;          ///< the trial skipped a part of the file
-  bool Interrupted = false;  ///< a signal arrived; the other members are meaningless
-  bool Wrong = false;        ///< values differ from the written ones
-  std::string Error;         ///< empty on success; otherwise there is no rate
+  double Rate = 0;  ///< bytes/s of all ranks
+  /// Fraction of the file in rank 0's page cache before the trial, 0 to 1; -1: unknown.
+  double Resident = -1;
+  std::uint64_t Bytes = 0;   ///< bytes that all ranks have read or written
+  bool Cut = false;          ///< true: the trial skipped a part of the file
+  bool Interrupted = false;  ///< true: a signal arrived, and the other members are meaningless
+  bool WrongValues = false;  ///< true: values differ from the written values
+  std::string Error;         ///< text of the error; empty on success
 };
 
 /// Memory for blocks, which all measurements reuse.
@@ -51,17 +53,18 @@ private:
   std::size_t Bytes = 0;
 };
 
-/// Number of bytes of blocks that a rank keeps between two checks of the values. A single block may be
-/// larger.
+/// Size in bytes of the ring of blocks that a rank fills between two checks of the values. A single block may
+/// be larger.
 constexpr std::uint64_t RingBytes = std::uint64_t(256) << 20;
 
-/// Returns whether a trial may combine this function and view. Functions with shared pointers, for example,
+/// Returns whether a trial may combine `function` and `view`. Functions with shared pointers, for example,
 /// need the view `own`.
-bool Applies(const Function& function, View view);
+bool AreCompatible(const Function& function, View view);
 
-/// Collective: writes the test file, drops it from memory, opens it, sets the view, moves all blocks, closes
-/// the file and checks all values. The outcome has the faults of the measured function. Throws Error, on all
-/// ranks, if the test file cannot be written.
+/// Makes a measurement: writes the test file, drops the file from the page cache, opens the file, sets the
+/// view, reads or writes all blocks, closes the file and checks all values. The outcome contains the errors
+/// of the measured function. Throws Error, on all ranks, if the test file cannot be written. Collective:
+/// every rank of the communicator calls it.
 Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory);
 
 /// Returns the seed of the values that trial `number` reads or writes.

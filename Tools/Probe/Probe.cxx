@@ -39,19 +39,20 @@ std::string DefaultOutput()
   return fmt::format("probe_{}_{}", MachineName(), date);
 }
 
-/// The folder for results. The destructor removes the folder if this object made the folder and the folder is
-/// empty.
+/// The folder for results. The destructor removes the folder if this object has created the folder and the
+/// folder is empty.
 class OutputFolder
 {
 public:
-  /// Collective: rank 0 makes the folder, and only rank 0 knows the folder's name. Throws Error.
+  /// Makes the folder on rank 0; only rank 0 knows the folder's name. Throws Error, on all ranks, if the
+  /// folder cannot be made. Collective: every rank of the communicator calls it.
   OutputFolder(const Settings& settings, Session& session) : Name(settings.Output)
   {
     RunOnAllRanks(session.Ranks(), [&] {
       if (session.Root()) {
         this->Name = this->Name.empty() ? DefaultOutput() : this->Name;
         std::error_code fault;
-        this->Made = fs::create_directories(this->Name, fault);
+        this->IsCreated = fs::create_directories(this->Name, fault);
         if (fault) {
           throw SystemError(this->Name, "a folder for results", fault.value(), "Choose another --output");
         }
@@ -60,7 +61,7 @@ public:
   }
   ~OutputFolder()
   {
-    if (this->Made) {
+    if (this->IsCreated) {
       ::rmdir(this->Name.c_str());  // fails if the folder is not empty
     }
   }
@@ -71,16 +72,17 @@ public:
 
 private:
   std::string Name;
-  bool Made = false;
+  bool IsCreated = false;
 };
 
-// The script that prints and plots results. Subcommands of `patchio probe` call its subcommands of the same
-// names.
+// The script that prints and plots results. Subcommands of `patchio probe` call the script's subcommands of
+// the same names.
 constexpr const char* Script = "judge_probe.py";
 
-/// Runs the script on rank 0 after a measurement. Returns whether the script succeeded. missing: the output
-/// of the script, for the warning if it fails. The result stays, and a subcommand can evaluate it later.
-bool Judge(const std::vector<std::string>& words, const std::string& missing, const std::string& python,
+/// Runs the script with the arguments `words` after a measurement, and warns if the script fails. Returns
+/// whether the script succeeded. missing: the output of the script, for the warning. The result stays, and a
+/// subcommand can evaluate the result later. Call it on rank 0 only.
+bool RunScript(const std::vector<std::string>& words, const std::string& missing, const std::string& python,
     const Session& session)
 {
   const std::string fault = CatchError([&] {
@@ -107,7 +109,7 @@ void RunFull(const Settings& settings, const std::string& output, Session& sessi
     if (plots) {
       words.insert(words.end(), {"--plots", output + "/plots"});
     }
-    if (!Judge(words, plots ? "findings and plots" : "findings", settings.Python, session)) {
+    if (!RunScript(words, plots ? "findings and plots" : "findings", settings.Python, session)) {
       session.Print(fmt::format("results: {0}/result.json, {0}/matrices.csv", output));
     }
     if (!result.Complete) {
@@ -117,7 +119,8 @@ void RunFull(const Settings& settings, const std::string& output, Session& sessi
   const bool wrong = session.Root() && HasWrongValues(result);
   RunOnAllRanks(session.Ranks(), [&] {
     if (result.WhyIncomplete == Interruption) {
-      throw Error(fmt::format("Interrupted. The measurements so far are in {}/result.json.", output));
+      throw Error(fmt::format(
+          "A signal has interrupted the probe. The measurements so far are in {}/result.json.", output));
     }
     if (wrong) {
       throw Error("Some functions read or wrote wrong values. See result.json for their names.");
@@ -125,17 +128,17 @@ void RunFull(const Settings& settings, const std::string& output, Session& sessi
   });
 }
 
-void RunQuickAndDraw(const Settings& settings, const std::string& output, Session& session)
+void RunQuickAndPlot(const Settings& settings, const std::string& output, Session& session)
 {
   RunQuick(settings, output, session);
   if (session.Root() && !settings.NoPlots) {
-    Judge(
+    RunScript(
         {"plot", output + "/result.json", "--output", output + "/plots"}, "plots", settings.Python, session);
   }
 }
 
-/// Throws Error unless all paths of --existing are on one storage, which is that of the folder if the user
-/// has given a folder.
+/// Throws Error unless all paths of --existing, and the folder if the user has given a folder, are on one
+/// storage.
 void CheckExisting(Settings& settings)
 {
   if (settings.Directory.empty() && !settings.Existing.empty()) {
@@ -151,15 +154,16 @@ void CheckExisting(Settings& settings)
   }
 }
 
-/// Removes the folders that killed probes have left in `directory`.
-void CleanUp(const std::string& directory, const Session& session)
+/// Removes the folders that killed probes have left in `directory`, and warns about folders that may belong
+/// to a running probe. Does nothing on ranks other than rank 0.
+void RemoveDeadFolders(const std::string& directory, const Session& session)
 {
   if (session.Root()) {
     const ProbeFolders found = RemoveDeadProbeFolders(directory);
     for (const std::string& folder : found.Removed) {
-      session.Print(fmt::format("removed: {}, left by an interrupted probe", folder));
+      session.Print(fmt::format("PatchIO has removed {}, the folder of an interrupted probe.", folder));
     }
-    for (const std::string& folder : found.Left) {
+    for (const std::string& folder : found.Remaining) {
       session.Warn(
           fmt::format("{} belongs to a probe on another machine or by another user. Remove this folder if "
                       "that probe no longer runs.",
@@ -182,7 +186,7 @@ void RunProbe(Settings& settings, Session& session)
         "compare, findings, plot.");
   }
   if (settings.Existing.empty()) {
-    CleanUp(settings.Directory, session);
+    RemoveDeadFolders(settings.Directory, session);
     // A folder that is not writable must cause an error before any measurement.
     RunOnAllRanks(session.Ranks(), [&] {
       if (session.Root()) {
@@ -191,10 +195,10 @@ void RunProbe(Settings& settings, Session& session)
     });
   }
   const OutputFolder output(settings, session);
-  if (settings.Full || settings.Study) {
+  if (settings.Full || settings.HasStudyOptions) {
     RunFull(settings, output.Path(), session);
   } else {
-    RunQuickAndDraw(settings, output.Path(), session);
+    RunQuickAndPlot(settings, output.Path(), session);
   }
 }
 
@@ -202,16 +206,16 @@ void RunProbe(Settings& settings, Session& session)
 // -------------------------------------------------------------------------------------------------
 
 /// The arguments that a subcommand passes to the script.
-struct Judgement
+struct ScriptArguments
 {
   std::vector<std::string> Results;
   std::string Csv, Plots, Python;
 };
 
-/// Adds a subcommand that runs the script on rank 0. plots: name of the script's option for the path of
-/// plots.
-CLI::App* AddJudgement(CLI::App& probe, Session& session, const std::string& name,
-    const std::string& description, const std::shared_ptr<Judgement>& options, const std::string& plots)
+/// Adds a subcommand that runs the script on rank 0. options: arguments of the subcommand; plots: name of the
+/// script's option for the path of plots.
+CLI::App* AddScriptCommand(CLI::App& probe, Session& session, const std::string& name,
+    const std::string& description, const std::shared_ptr<ScriptArguments>& options, const std::string& plots)
 {
   CLI::App* command = probe.add_subcommand(name, description);
   command->add_option(
@@ -230,17 +234,17 @@ CLI::App* AddJudgement(CLI::App& probe, Session& session, const std::string& nam
   return command;
 }
 
-void AddJudgements(CLI::App& probe, Session& session)
+void AddScriptCommands(CLI::App& probe, Session& session)
 {
-  auto options = std::make_shared<Judgement>();
-  CLI::App* command = AddJudgement(probe, session, "compare",
+  auto options = std::make_shared<ScriptArguments>();
+  CLI::App* command = AddScriptCommand(probe, session, "compare",
       "Compare two results: which points differ by more than noise, and by how much", options, "--plots");
   command->add_option("results", options->Results, "Two result.json files")->required()->expected(2);
   command->add_option("--csv", options->Csv, "Write the ratios of all points into this file");
   command->add_option("--plots", options->Plots, "Folder for plots");
 
-  options = std::make_shared<Judgement>();
-  command = AddJudgement(probe, session, "findings",
+  options = std::make_shared<ScriptArguments>();
+  command = AddScriptCommand(probe, session, "findings",
       "Test published findings about MPI-IO (small blocks, collective functions, shared pointers, file size, "
       "ranks) against results, which may have different numbers of ranks",
       options, "--plot");
@@ -248,8 +252,8 @@ void AddJudgements(CLI::App& probe, Session& session)
   command->add_option(
       "--plot", options->Plots, "Plot the findings into this file, NAME.png; NAME.json gets their numbers");
 
-  options = std::make_shared<Judgement>();
-  command = AddJudgement(probe, session, "plot", "Plot existing results", options, "--output");
+  options = std::make_shared<ScriptArguments>();
+  command = AddScriptCommand(probe, session, "plot", "Plot existing results", options, "--output");
   command->add_option("results", options->Results, "One result.json file, or two to compare")
       ->required()
       ->expected(1, 2);
@@ -269,7 +273,7 @@ void AddProbe(CLI::App& program, Session& session)
   command->add_option("directory", settings->Directory,
       "Folder on the storage; probe creates and removes test files in this folder");
   AddSettings(*command, *settings);
-  AddJudgements(*command, session);
+  AddScriptCommands(*command, session);
   command->callback([command, settings, &session] {
     if (command->get_subcommands().empty()) {
       RunProbe(*settings, session);

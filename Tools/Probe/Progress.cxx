@@ -29,26 +29,27 @@ void Progress::SetRange(double from, double to, double after)
   this->After = after;
 }
 
-void Progress::Show(double part, double left, const std::string& what)
+void Progress::Show(double fraction, double secondsLeft, const std::string& activity)
 {
-  if (!this->Speaks) {
+  if (!this->Prints) {
     return;
   }
-  this->Most = std::clamp(this->From + part * (this->To - this->From), this->Most, 1.0);
+  this->GreatestFraction =
+      std::clamp(this->From + fraction * (this->To - this->From), this->GreatestFraction, 1.0);
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   const double now = this->Watch.Seconds();
-  if (now - this->Last < (terminal ? SecondsOnTerminal : SecondsElsewhere)) {
+  if (now - this->LastPrinted < (terminal ? SecondsOnTerminal : SecondsElsewhere)) {
     return;
   }
-  this->Last = now;
-  const std::string line =
-      fmt::format("{:3.0f} %, about {} left: {}", 100 * this->Most, TimeText(left + this->After), what);
+  this->LastPrinted = now;
+  const std::string line = fmt::format("{:3.0f} %, about {} left: {}", 100 * this->GreatestFraction,
+      DurationText(secondsLeft + this->After), activity);
   std::fputs(terminal ? ("\r\033[K" + line).c_str() : (line + "\n").c_str(), stderr);
   std::fflush(stderr);
   this->LineOpen = terminal;
 }
 
-std::string TimeText(double seconds)
+std::string DurationText(double seconds)
 {
   if (seconds < 90) {
     return fmt::format("{:.0f} s", std::max(0.0, seconds));

@@ -8,37 +8,38 @@
 
 namespace patchio::probe {
 
+/// Prints the progress of a measurement to standard error.
 class Progress
 {
 public:
-  /// speaks: whether this rank prints the progress.
-  explicit Progress(bool speaks) : Speaks(speaks) {}
+  /// Creates a progress of 0. prints: whether this rank prints the progress.
+  explicit Progress(bool prints) : Prints(prints) {}
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Sets the range of the whole progress, 0 to 1, that the following calls of Show() cover. after: seconds
-  /// that the work after `to` will take.
+  /// Sets the range of the whole progress, 0 to 1, that the following calls of Show() cover. after: duration
+  /// in seconds of the work after `to`.
   void SetRange(double from, double to, double after = 0);
   /// Prints the progress, but not at every call; on a terminal, on the same line. The printed progress never
-  /// decreases. part: finished part of the range, 0 to 1. left: remaining seconds. what: the current
-  /// activity.
-  void Show(double part, double left, const std::string& what);
+  /// decreases. fraction: finished fraction of the range, 0 to 1. secondsLeft: remaining time of the range.
+  /// activity: the current activity, for the user.
+  void Show(double fraction, double secondsLeft, const std::string& activity);
 
-  /// Returns the progress of the last Show(), as a part of the whole, 0 to 1.
-  double Shown() const { return this->Most; }
+  /// Returns the greatest progress of Show() so far, as a fraction of the whole, 0 to 1.
+  double ShownFraction() const { return this->GreatestFraction; }
 
 private:
-  bool Speaks;
+  bool Prints;
   bool LineOpen = false;
-  double Last = -1e9;
+  double LastPrinted = -1e9;
   double From = 0, To = 1, After = 0;
-  double Most = 0;
+  double GreatestFraction = 0;
   Stopwatch Watch;
 };
 
 /// Returns a duration as text: "45 s", "3 min", "1.5 h".
-std::string TimeText(double seconds);
+std::string DurationText(double seconds);
 
 /// Returns a size in binary units, because users mostly choose powers of 2: "64 KiB", "1.5 MiB".
 std::string SizeText(std::uint64_t bytes);

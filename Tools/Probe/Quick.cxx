@@ -42,7 +42,7 @@ std::string DateText(double seconds)
   return text;
 }
 
-std::string TextOfOld(const StorageProfile& old)
+std::string DescribeProfile(const StorageProfile& old)
 {
   return old.Source == MeasuredSource
              ? fmt::format("N* = {}, measured {}", old.Concurrency, DateText(old.MeasuredAt))
@@ -50,7 +50,7 @@ std::string TextOfOld(const StorageProfile& old)
 }
 
 /// Returns the relative standard error of the mean of the rates at one N.
-double ErrorOf(const StorageProfile& profile)
+double RelativeErrorOf(const StorageProfile& profile)
 {
   std::set<int> different;
   for (const RateSample& sample : profile.Samples) {
@@ -60,7 +60,8 @@ double ErrorOf(const StorageProfile& profile)
   return std::max(profile.Fit.Noise(), profile.Fit.Residual()) / std::sqrt(each);
 }
 
-/// Returns why the new profile is less certain than the old profile; empty if it is not.
+/// Returns why the rates of the new profile are less certain than the rates of the old profile; empty if the
+/// new rates are certain enough.
 std::string WhyLessCertain(const StorageProfile& old, const StorageProfile& profile)
 {
   constexpr double sure = 0.05;
@@ -68,31 +69,31 @@ std::string WhyLessCertain(const StorageProfile& old, const StorageProfile& prof
   if (old.FromReads || !old.Fit.Known() || !profile.Fit.Known()) {
     return {};
   }
-  const double before = ErrorOf(old), now = ErrorOf(profile);
+  const double before = RelativeErrorOf(old), now = RelativeErrorOf(profile);
   return now > sure && now > clearly * before
              ? fmt::format(
                    "its rates are uncertain by {:.0f} %, because the time was short or the storage busy, and "
-                   "those of the last probe only by {:.0f} %",
+                   "the rates of the last probe only by {:.0f} %",
                    100 * now, 100 * before)
              : std::string();
 }
 
 /// Returns why N* may be no better than the reader's own guess; empty if N* is certain enough.
-std::string WhyTooUncertain(const ConcurrencyRange& sure)
+std::string WhyTooUncertain(const ConcurrencyRange& interval)
 {
   constexpr int wide = 4;
-  return sure.Most > wide * sure.Least
-             ? fmt::format("the 90 % confidence interval of N* is {} to {}", sure.Least, sure.Most)
+  return interval.Most > wide * interval.Least
+             ? fmt::format("the 90 % confidence interval of N* is {} to {}", interval.Least, interval.Most)
              : std::string();
 }
 
 /// Returns a text about the profile that the reader uses while the new profile is not saved.
-std::string TextOfStaying(const std::optional<StorageProfile>& old)
+std::string DescribeExistingProfile(const std::optional<StorageProfile>& old)
 {
   if (!old) {
-    return "this storage has no profile yet, so the reader starts with a guess";
+    return "This storage has no profile yet, so the reader starts with a guess";
   }
-  return fmt::format("the existing profile stays: {} ({})", TextOfOld(*old), old->File);
+  return fmt::format("The existing profile stays: {} ({})", DescribeProfile(*old), old->File);
 }
 
 // ---- the measurement
@@ -107,7 +108,7 @@ constexpr double SecondsOfSaving = 2;  // minimum time between two saves
 
 const std::vector<std::string> FunctionsToCompare{"read_at", "read_at_all", "read", "read_all", "pread"};
 
-/// Returns the function with the best mean rate; empty unless all functions were measured.
+/// Returns the name of the function with the best mean rate; empty unless all functions were measured.
 std::string FastestFunction(const Result& result)
 {
   if (result.Points.size() < FunctionsToCompare.size()) {
@@ -125,7 +126,7 @@ std::string FastestFunction(const Result& result)
   return name;
 }
 
-std::string TextFor(const QuickProbeResult& found, const ConcurrencyRange& sure)
+std::string DescribeResult(const QuickProbeResult& found, const ConcurrencyRange& interval)
 {
   const StorageProfile& profile = found.Profile;
   std::map<int, std::vector<double>> rates;
@@ -140,22 +141,22 @@ std::string TextFor(const QuickProbeResult& found, const ConcurrencyRange& sure)
   text += fmt::format("best: {} concurrent requests on the whole system", profile.Concurrency);
   text += profile.BlockBytes > 0 ? fmt::format(", of {} or more\n", SizeText(profile.BlockBytes)) : "\n";
   if (profile.Fit.Known()) {
-    text +=
-        fmt::format("90 % confidence interval: {} to {}\n{}\n", sure.Least, sure.Most, profile.Fit.Text());
+    text += fmt::format(
+        "90 % confidence interval: {} to {}\n{}\n", interval.Least, interval.Most, profile.Fit.Text());
   }
-  if (found.AtBest.Known) {
+  if (found.CostAtBest.Known) {
     text += fmt::format(
         "at the best concurrency, a request takes {:.3g} ms, plus the time of its bytes at {}/s\n",
-        1000 * found.AtBest.Requests.Latency, ByteText(found.AtBest.Requests.Bandwidth));
+        1000 * found.CostAtBest.Requests.Latency, ByteText(found.CostAtBest.Requests.Bandwidth));
   }
   text += profile.BestFunction.empty() ? "" : "fastest function: " + profile.BestFunction + "\n";
   return text;
 }
 
-/// Returns why the profile is not reliable; empty if it is reliable.
-std::string DoubtOf(const QuickProbeResult& found)
+/// Returns why the profile is not reliable; empty if the profile is reliable.
+std::string WhyUnreliable(const QuickProbeResult& found)
 {
-  if (found.CacheAnswered && found.Profile.Where.Class != MountClass::Memory) {
+  if (found.CacheAnswered && found.Profile.StorageMount.Class != MountClass::Memory) {
     return "the data came from this machine's memory, not from the storage";
   }
   std::map<int, int> times;
@@ -171,17 +172,21 @@ class QuickRun
 {
 public:
   QuickRun(const Settings& settings, const std::string& output, tools::Session& session)
-      : How(settings), Output(output), Out(session), Ranks(session.Ranks()), Bar(session.Root())
+      : Options(settings),
+        Output(output),
+        CurrentSession(session),
+        Ranks(session.Ranks()),
+        Bar(session.Root())
   {
   }
 
   void Run()
   {
-    this->Found.Label = this->How.Label;
-    this->Found.Repetitions = 1;
-    DescribeCircumstances(this->Ranks, this->How.Directory, this->Found);
+    this->StudyResult.Label = this->Options.Label;
+    this->StudyResult.Repetitions = 1;
+    DescribeCircumstances(this->Ranks, this->Options.Directory, this->StudyResult);
     this->ProbeConcurrency();
-    if (!this->Probed.Cancelled && this->How.Existing.empty()) {
+    if (!this->ProbeResult.Cancelled && this->Options.Existing.empty()) {
       this->CompareFunctions();
     }
     this->Finish();
@@ -191,24 +196,25 @@ private:
   void ProbeConcurrency()
   {
     QuickProbeOptions options;
-    options.Seconds = this->How.QuickSeconds;
-    options.TestBytes = this->How.QuickBytes;
-    options.ExistingFiles = this->How.Existing;
-    options.Seed = static_cast<unsigned>(this->How.Seed);
+    options.Seconds = this->Options.QuickSeconds;
+    options.TestBytes = this->Options.QuickBytes;
+    options.ExistingFiles = this->Options.Existing;
+    options.Seed = static_cast<unsigned>(this->Options.Seed);
     options.Cancel = &Interrupt::Flag();
-    const bool alone = !this->How.Existing.empty();
-    this->Bar.SetRange(0, alone ? 1 : 1 / (1 + PartOfTime), alone ? 0 : PartOfTime * this->How.QuickSeconds);
+    const bool alone = !this->Options.Existing.empty();
+    this->Bar.SetRange(
+        0, alone ? 1 : 1 / (1 + PartOfTime), alone ? 0 : PartOfTime * this->Options.QuickSeconds);
     try {
-      this->Probed = RunQuickProbe(this->Ranks, this->How.Directory, options,
+      this->ProbeResult = RunQuickProbe(this->Ranks, this->Options.Directory, options,
           [this](const ProbeProgress& now) { return this->Show(now); });
     } catch (const Error& error) {
       // A signal on one rank removes test files that other ranks still read, so these ranks fail.
-      if (!this->AnyAsked()) {
-        this->SaveFaulty(error.what());
+      if (!this->IsAnyInterrupted()) {
+        this->SaveIncomplete(error.what());
         throw;
       }
-      this->Probed.Cancelled = true;
-      this->Probed.Profile.Samples = this->Found.Scan.Samples;
+      this->ProbeResult.Cancelled = true;
+      this->ProbeResult.Profile.Samples = this->StudyResult.Scan.Samples;
     }
     this->DescribeScan();
   }
@@ -217,9 +223,9 @@ private:
   /// time. Returns false if the results cannot be saved.
   bool Show(const ProbeProgress& now)
   {
-    this->Bar.Show(now.Fraction, now.SecondsLeft, now.Doing);
-    if (now.Samples->size() > this->Found.Scan.Samples.size()) {
-      this->Found.Scan.Samples = *now.Samples;
+    this->Bar.Show(now.Fraction, now.SecondsLeft, now.Activity);
+    if (now.Samples->size() > this->StudyResult.Scan.Samples.size()) {
+      this->StudyResult.Scan.Samples = *now.Samples;
       if (this->Watch.Seconds() - this->LastSaved > SecondsOfSaving) {
         this->Save();
       }
@@ -227,8 +233,8 @@ private:
     return this->SaveFault.empty();
   }
 
-  /// Collective: returns whether any rank has received a signal.
-  bool AnyAsked()
+  /// Returns whether any rank has received a signal. Collective: every rank of the communicator calls it.
+  bool IsAnyInterrupted()
   {
     const std::vector<int> all = this->Ranks.AllGather(std::vector<int>{Interrupt::Received() ? 1 : 0});
     return std::count(all.begin(), all.end(), 1) > 0;
@@ -236,15 +242,15 @@ private:
 
   void DescribeScan()
   {
-    ConcurrencyScan& scan = this->Found.Scan;
-    const StorageProfile& profile = this->Probed.Profile;
+    ConcurrencyScan& scan = this->StudyResult.Scan;
+    const StorageProfile& profile = this->ProbeResult.Profile;
     scan.Samples = profile.Samples;
-    scan.RequestBytes = this->Probed.RequestBytes;
-    if (!profile.Fit.Known() || !this->Out.Root()) {
+    scan.RequestBytes = this->ProbeResult.RequestBytes;
+    if (!profile.Fit.Known() || !this->CurrentSession.Root()) {
       return;
     }
     scan.Best = profile.Concurrency;
-    scan.Sure = RangeOfBest(profile.Samples);
+    scan.Interval = EstimateBestRange(profile.Samples);
     scan.Law = profile.Fit.Text();
     for (int n = profile.Fit.Least(); n <= profile.Fit.Most(); n += 1 + n / 16) {
       scan.Fitted.push_back({n, profile.Fit.At(n), 0});
@@ -259,9 +265,9 @@ private:
   {
     const int ranks = this->Ranks.Size();
     const double times = 3.0 * static_cast<double>(FunctionsToCompare.size());
-    const double rate = this->Probed.Profile.Fit.At(ranks);
-    const double inTime = rate * PartOfTime * this->How.QuickSeconds / times;
-    const auto most = static_cast<double>(std::min(MostFunctionsBytes, this->How.QuickBytes / 2));
+    const double rate = this->ProbeResult.Profile.Fit.At(ranks);
+    const double inTime = rate * PartOfTime * this->Options.QuickSeconds / times;
+    const auto most = static_cast<double>(std::min(MostFunctionsBytes, this->Options.QuickBytes / 2));
     const double bytes = rate > 0 ? std::min(inTime, most) : 0;
     return bytes >= static_cast<double>(LeastOfRank) * ranks ? static_cast<std::uint64_t>(bytes) : 0;
   }
@@ -271,69 +277,72 @@ private:
   {
     const std::uint64_t bytes = this->BytesForFunctions();
     if (bytes == 0) {
-      this->Found.WhyIncomplete = "the time was too short to compare the read functions on this storage";
+      this->StudyResult.WhyIncomplete =
+          "the time was too short to compare the read functions on this storage";
       return;
     }
-    Settings few = this->How;
+    Settings few = this->Options;
     few.Quick = false;
-    few.QuickGiven.clear();
+    few.GivenQuickOptions.clear();
     few.Functions = FunctionsToCompare;
     few.Views = {NameOf(View::Own)};
     const std::uint64_t block =
-        this->Probed.Profile.BlockBytes > 0 ? this->Probed.Profile.BlockBytes : UsualBlock;
+        this->ProbeResult.Profile.BlockBytes > 0 ? this->ProbeResult.Profile.BlockBytes : UsualBlock;
     const std::uint64_t most = std::min(MostFunctionsBlock, bytes / this->Ranks.Size() / 2);
     few.Blocks = {std::clamp<std::uint64_t>(block, 8, most) / 8 * 8};
     few.Sizes = {bytes};
-    few.Budget = PartOfTime * this->How.QuickSeconds;
+    few.Budget = PartOfTime * this->Options.QuickSeconds;
     few.MostSeconds = few.Budget / static_cast<double>(FunctionsToCompare.size());
     few.Repetitions = 3;
     few.InfluenceSeconds = 0;
     few.Features = 0;
     this->Bar.SetRange(1 / (1 + PartOfTime), 1);
-    const ConcurrencyScan scan = this->Found.Scan;
-    this->Found = RunStudy(this->Out, few, this->Output, {&this->Bar, scan});
-    this->Probed.Profile.BestFunction = FastestFunction(this->Found);
-    this->Probed.Cancelled = this->Found.WhyIncomplete == Interruption;
+    const ConcurrencyScan scan = this->StudyResult.Scan;
+    this->StudyResult = RunStudy(this->CurrentSession, few, this->Output, {&this->Bar, scan});
+    this->ProbeResult.Profile.BestFunction = FastestFunction(this->StudyResult);
+    this->ProbeResult.Cancelled = this->StudyResult.WhyIncomplete == Interruption;
   }
 
   void Save()
   {
-    if (this->Out.Root()) {
-      this->Found.Seconds = this->Watch.Seconds();
-      this->LastSaved = this->Found.Seconds;
-      const std::string fault = CatchError([&] { SaveResult(this->Found, this->Output); });
+    if (this->CurrentSession.Root()) {
+      this->StudyResult.Seconds = this->Watch.Seconds();
+      this->LastSaved = this->StudyResult.Seconds;
+      const std::string fault = CatchError([&] { SaveResult(this->StudyResult, this->Output); });
       this->SaveFault = this->SaveFault.empty() ? fault : this->SaveFault;
     }
   }
 
-  /// Saves the measurements so far, if any, before a fault ends the probe.
-  void SaveFaulty(const std::string& fault)
+  /// Saves the measurements so far, if any, before the error `fault` ends the probe.
+  void SaveIncomplete(const std::string& fault)
   {
-    if (!this->Found.Scan.Samples.empty()) {
-      this->Found.WhyIncomplete = fault;
+    if (!this->StudyResult.Scan.Samples.empty()) {
+      this->StudyResult.WhyIncomplete = fault;
       this->Save();
     }
   }
 
   void Finish()
   {
-    const bool tooShort = !this->Probed.Cancelled && this->Probed.Profile.Concurrency < 1;
-    if (this->Probed.Cancelled) {
-      this->Found.WhyIncomplete = Interruption;
+    const bool tooShort = !this->ProbeResult.Cancelled && this->ProbeResult.Profile.Concurrency < 1;
+    if (this->ProbeResult.Cancelled) {
+      this->StudyResult.WhyIncomplete = Interruption;
     } else if (tooShort) {
-      this->Found.WhyIncomplete = "the time was too short to find the best number of concurrent requests";
-    } else if (!this->How.Existing.empty()) {
-      this->Found.WhyIncomplete.clear();
+      this->StudyResult.WhyIncomplete =
+          "the time was too short to find the best number of concurrent requests";
+    } else if (!this->Options.Existing.empty()) {
+      this->StudyResult.WhyIncomplete.clear();
     }
-    this->Found.Complete = this->Found.WhyIncomplete.empty();
+    this->StudyResult.Complete = this->StudyResult.WhyIncomplete.empty();
     this->Save();
     RunOnAllRanks(this->Ranks, [&] {
       if (!this->SaveFault.empty()) {
         throw Error(this->SaveFault);
       }
-      if (this->Probed.Cancelled) {
+      if (this->ProbeResult.Cancelled) {
         throw Error(
-            fmt::format("Interrupted. The measurements so far are in {}/result.json; no profile was saved.",
+            fmt::format("A signal has interrupted the probe. The measurements so far are in {}/result.json. "
+                        "PatchIO has not saved a profile.",
                 this->Output));
       }
       if (tooShort) {
@@ -342,78 +351,80 @@ private:
                         "measurements so far are in {}/result.json. Give more --seconds.",
                 this->Output));
       }
-      if (this->Out.Root()) {
-        this->Tell();
+      if (this->CurrentSession.Root()) {
+        this->PrintResults();
       }
     });
   }
 
-  void Tell()
+  void PrintResults()
   {
-    const StorageProfile& profile = this->Probed.Profile;
-    this->Out.Print(TextFor(this->Probed, this->Found.Scan.Sure));
+    const StorageProfile& profile = this->ProbeResult.Profile;
+    this->CurrentSession.Print(DescribeResult(this->ProbeResult, this->StudyResult.Scan.Interval));
     for (const std::string& note : profile.Notes) {
-      this->Out.Print("note: " + note);
+      this->CurrentSession.Print("note: " + note);
     }
-    if (!this->Found.Complete) {
-      this->Out.Warn("result.json is incomplete: " + this->Found.WhyIncomplete + ".");
+    if (!this->StudyResult.Complete) {
+      this->CurrentSession.Warn("result.json is incomplete: " + this->StudyResult.WhyIncomplete + ".");
     }
     ReplaceFile(this->Output + "/profile.json", TextOf(profile));
-    this->Out.Print(fmt::format("profile: {}/profile.json", this->Output));
-    if (!this->How.NoSave) {
-      const Kept kept = KeepProfile(
-          profile, this->How.Directory, this->Found.Scan.Sure, DoubtOf(this->Probed), this->How.Force);
-      for (const std::string& line : kept.Lines) {
-        this->Out.Print(line);
+    this->CurrentSession.Print(fmt::format("profile: {}/profile.json", this->Output));
+    if (!this->Options.NoSave) {
+      const SaveReport report = SaveIfReliable(profile, this->Options.Directory,
+          this->StudyResult.Scan.Interval, WhyUnreliable(this->ProbeResult), this->Options.Force);
+      for (const std::string& line : report.Lines) {
+        this->CurrentSession.Print(line);
       }
     }
   }
 
-  const Settings& How;
+  const Settings& Options;
   const std::string& Output;
-  tools::Session& Out;
+  tools::Session& CurrentSession;
   Communicator& Ranks;
   Progress Bar;
   Stopwatch Watch;
-  QuickProbeResult Probed;
-  Result Found;
+  QuickProbeResult ProbeResult;
+  Result StudyResult;
   std::string SaveFault;
   double LastSaved = 0;
 };
 
 }  // namespace
 
-Kept KeepProfile(const StorageProfile& profile, const std::string& path, const ConcurrencyRange& sure,
-    const std::string& doubt, bool force)
+SaveReport SaveIfReliable(const StorageProfile& profile, const std::string& path,
+    const ConcurrencyRange& interval, const std::string& whyUnreliable, bool force)
 {
-  Kept kept;
+  SaveReport report;
   const std::optional<StorageProfile> old = FindProfile(path, nullptr, std::max(profile.Ranks, 1));
   const bool measured = old && old->Source == MeasuredSource;
-  std::string against = WhyTooUncertain(sure);
+  std::string against = WhyTooUncertain(interval);
   if (against.empty() && measured) {
-    against = doubt.empty() ? WhyLessCertain(*old, profile) : doubt;
+    against = whyUnreliable.empty() ? WhyLessCertain(*old, profile) : whyUnreliable;
   }
   if (!against.empty() && !force) {
-    kept.Lines.push_back(
-        fmt::format("not saved for the reader, because {}; {}", against, TextOfStaying(old)));
-    kept.Lines.push_back("Give more --seconds, or save the new profile anyway with --force.");
-    return kept;
+    report.Lines.push_back(
+        fmt::format("The profile is not saved, because {}. {}.", against, DescribeExistingProfile(old)));
+    report.Lines.push_back("Give more --seconds, or save the new profile anyway with --force.");
+    return report;
   }
-  kept.File = SaveProfile(profile);
-  kept.Lines.push_back("saved for the reader: " + kept.File);
-  if (!doubt.empty()) {
-    kept.Lines.push_back(fmt::format("but this profile is not reliable, because {}", doubt));
+  report.File = SaveProfile(profile);
+  report.Lines.push_back("PatchIO has saved the profile: " + report.File);
+  if (!whyUnreliable.empty()) {
+    report.Lines.push_back(fmt::format("The profile is not reliable, because {}.", whyUnreliable));
   }
   if (measured) {
-    kept.Lines.push_back(fmt::format("replaces: {}; now N* = {}", TextOfOld(*old), profile.Concurrency));
+    report.Lines.push_back(fmt::format(
+        "The profile replaces a profile with {}. Now N* = {}.", DescribeProfile(*old), profile.Concurrency));
   }
   const std::optional<StorageProfile> used = FindProfile(path);
   std::error_code fault;
-  if (used && !std::filesystem::equivalent(used->File, kept.File, fault)) {
-    kept.Lines.push_back(fmt::format("but the reader still uses {} (N* = {}, {}), which takes precedence",
-        used->File, used->Concurrency, used->Source));
+  if (used && !std::filesystem::equivalent(used->File, report.File, fault)) {
+    report.Lines.push_back(
+        fmt::format("The reader still uses {} (N* = {}, {}), because that profile takes precedence.",
+            used->File, used->Concurrency, used->Source));
   }
-  return kept;
+  return report;
 }
 
 void RunQuick(const Settings& settings, const std::string& output, tools::Session& session)

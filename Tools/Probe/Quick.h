@@ -13,24 +13,26 @@ class Session;
 
 namespace patchio::probe {
 
-/// Collective: measures N*, the block size and the fastest read function of the storage of
-/// `settings.Directory`, and prints the results. Saves them as the profile for the reader, and in the folder
-/// `output` as profile.json, with the rates of the functions in result.json. Throws Error, on all ranks.
+/// Measures N*, the block size and the fastest read function of the storage of `settings.Directory`, and
+/// prints the results. Saves the results as the profile for the reader, and in the folder `output` as
+/// profile.json; result.json has the rates of the functions. Throws Error, on all ranks, if the measurement
+/// fails or a signal interrupts the measurement. Collective: every rank of the communicator calls it.
 void RunQuick(const Settings& settings, const std::string& output, tools::Session& session);
 
-/// The result of KeepProfile().
-struct Kept
+/// The result of SaveIfReliable().
+struct SaveReport
 {
-  std::string File;                ///< path of the saved profile; empty if it was not saved
+  std::string File;                ///< path of the saved profile; empty if the profile was not saved
   std::vector<std::string> Lines;  ///< report for the user
 };
 
-/// Saves the profile of the storage of `path` for the reader, unless the confidence interval `sure` of N* is
-/// too wide, or a measured profile exists that is more reliable. A new profile is less reliable if `doubt` is
-/// not empty, or if its rates are less certain. doubt: why the new profile is not reliable; empty if it is.
-/// force: saves the profile in any case. The result says which profile was replaced, and whether the reader
-/// still uses another profile. Throws Error if the profile cannot be written.
-Kept KeepProfile(const StorageProfile& profile, const std::string& path, const ConcurrencyRange& sure,
-    const std::string& doubt, bool force = false);
+/// Saves the profile of the storage of `path` for the reader, unless the confidence interval `interval` of N*
+/// is too wide, or a measured profile exists that is more reliable. The new profile is less reliable if
+/// `whyUnreliable` is not empty, or if the new rates are less certain. whyUnreliable: why the new profile is
+/// not reliable; empty if the profile is reliable. force: true saves the profile in any case. The result says
+/// which profile was replaced, and whether the reader still uses another profile. Throws Error if the profile
+/// cannot be written.
+SaveReport SaveIfReliable(const StorageProfile& profile, const std::string& path,
+    const ConcurrencyRange& interval, const std::string& whyUnreliable, bool force = false);
 
 }  // namespace patchio::probe

@@ -22,7 +22,7 @@ namespace {
 // --------------------------------------------------------------------------------------------------
 
 constexpr double ShareOfBytes = 0.9;
-constexpr double MostBandwidth = 1e13;  ///< bytes/s; used if the time is independent of the size
+constexpr double MostBandwidth = 1e13;  ///< bytes/s; assumed if the time does not depend on the size
 
 /// The median time of requests of one size.
 struct SizeTime
@@ -104,8 +104,8 @@ std::optional<Line> FitLineRobustly(const std::vector<SizeTime>& times)
 constexpr std::uint64_t KiB = 1 << 10;
 constexpr std::uint64_t MiB = 1 << 20;
 constexpr std::uint64_t Page = 4 * KiB;
-// Tested on emulated storages whose peak is known (N* = 4, 16, 64: `./dev bench tuning`, bench.quick_probe),
-// on the local disk of a virtual machine with two cores and in its page cache.
+// The values were tested on emulated storages whose peak is known (N* = 4, 16, 64: `./dev bench tuning`,
+// bench.quick_probe), on the local disk of a virtual machine with two cores and in its page cache.
 //
 // | constant     | value    | meaning and reason                                                            |
 // |--------------|----------|-------------------------------------------------------------------------------|
@@ -153,7 +153,7 @@ public:
   {
     this->Meter.Prepare(ShareOfWriting);
     if (!this->Meter.Cancelled()) {
-      this->MeasureSizes(1, ShareOfSizesAlone, this->Result.Alone);
+      this->MeasureSizes(1, ShareOfSizesAlone, this->Result.CostAlone);
       this->CheckCache();
       this->ScanConcurrency();
       this->RepeatDoubtful();
@@ -165,18 +165,18 @@ public:
   }
 
 private:
-  void Note(const std::string& note) { this->Result.Profile.Notes.push_back(note); }
+  void AddNote(const std::string& note) { this->Result.Profile.Notes.push_back(note); }
 
-  /// Returns whether the time is over, so that no other measurement may begin; the same on all ranks. Sets
-  /// Result.OutOfTime.
-  bool IsOutOfTime()
+  /// Returns whether the time is over, so that no other measurement may begin, and sets Result.OutOfTime. The
+  /// result is the same on all ranks.
+  bool CheckTime()
   {
     this->Result.OutOfTime = this->Result.OutOfTime || this->Meter.IsOutOfTime();
     return this->Result.OutOfTime;
   }
 
-  /// Returns the request sizes: first 256 KiB, whose rate bounds the time of the other sizes, then the others
-  /// in random order.
+  /// Returns the request sizes: first 256 KiB, whose rate bounds the time of the other sizes, then the other
+  /// sizes in random order.
   std::vector<std::uint64_t> SizesFor(int concurrency)
   {
     constexpr std::uint64_t middle = 256 * KiB;
@@ -194,17 +194,17 @@ private:
     std::vector<RequestTime> times;
     double greatest = 0;
     for (const std::uint64_t bytes : sizes) {
-      const Step step{concurrency, bytes, true, share / static_cast<double>(sizes.size()),
+      const Measurement measurement{concurrency, bytes, true, share / static_cast<double>(sizes.size()),
           fmt::format("reading with requests of {}, {} in flight", ByteText(static_cast<double>(bytes)),
               concurrency)};
-      StepResult result;
+      MeasurementResult result;
       // Larger requests need less time per byte, so `seconds` is an upper bound of the time.
       const double seconds = greatest > 0 ? concurrency * static_cast<double>(bytes) / greatest : 0;
-      if (seconds > this->Meter.BoundOf(step.Share)) {
-        this->Meter.Skip(step.Share);
+      if (seconds > this->Meter.BoundOf(measurement.Share)) {
+        this->Meter.Skip(measurement.Share);
         continue;
       }
-      if (this->IsOutOfTime() || !this->Meter.Measure(step, result)) {
+      if (this->CheckTime() || !this->Meter.Measure(measurement, result)) {
         break;
       }
       greatest = std::max(greatest, result.Rate);
@@ -216,8 +216,9 @@ private:
     cost = FitRequestCost(times);
   }
 
-  /// Detects reads from a cache, which are as fast as rereading the same bytes. The test needs rates as high
-  /// as those of a cache, because a slow storage without a cache also rereads bytes at the same rate.
+  /// Detects reads from the page cache, which are as fast as rereading the same bytes. The test needs rates
+  /// as high as the rates of a cache, because a slow storage without a cache also rereads bytes at the same
+  /// rate.
   void CheckCache()
   {
     if (this->Meter.Cancelled() || this->GreatestAlone < LikeCache * SlowestCache) {
@@ -226,7 +227,7 @@ private:
     const double fastest = this->Meter.FastestReread();
     if (fastest >= SlowestCache && this->GreatestAlone >= LikeCache * fastest) {
       this->Result.CacheAnswered = true;
-      this->Note(
+      this->AddNote(
           fmt::format("The data came from this machine's memory, not from the storage: single requests "
                       "reached {}/s, and reading the same bytes again {}/s.",
               ByteText(this->GreatestAlone), ByteText(fastest)));
@@ -237,7 +238,7 @@ private:
   {
     std::uint64_t bytes = this->Options.RequestBytes;
     if (bytes == 0) {
-      bytes = this->Result.Alone.Known ? this->Result.Alone.BlockBytes : LeastScan;
+      bytes = this->Result.CostAlone.Known ? this->Result.CostAlone.BlockBytes : LeastScan;
       bytes = std::clamp(bytes, LeastScan, MostScan);
     }
     while (bytes > LeastFound && !this->Meter.Fits(this->Options.MostConcurrency, bytes)) {
@@ -256,7 +257,7 @@ private:
       best = std::max(best, sample.Concurrency < concurrency ? sample.Rate : 0);
     }
     return std::any_of(samples.begin(), samples.end(), [&](const RateSample& sample) {
-      const double request = concurrency * static_cast<double>(this->Request) / sample.Rate;
+      const double request = concurrency * static_cast<double>(this->RequestBytes) / sample.Rate;
       return sample.Concurrency <= concurrency && sample.Rate < FarBelowBest * best &&
              this->IsPastPeak(sample) && request > seconds;
     });
@@ -272,18 +273,20 @@ private:
   }
 
   /// Measures the rate at each concurrency, in this order. Skips measurements that would take too long, or
-  /// for which no time is left. Returns false if the user cancels.
-  bool Sample(const std::vector<int>& order, int pass, double share)
+  /// for which no time is left. pass: number of the repetition; share: fraction of the probe's time for all
+  /// measurements together. Returns false if the user cancels.
+  bool MeasureRates(const std::vector<int>& order, int pass, double share)
   {
     for (const int concurrency : order) {
-      const Step step{concurrency, this->Request, false, share / static_cast<double>(order.size()),
+      const Measurement measurement{concurrency, this->RequestBytes, false,
+          share / static_cast<double>(order.size()),
           fmt::format("reading with {} requests in flight, pass {}", concurrency, pass + 1)};
-      StepResult result;
-      if (this->IsOutOfTime() || this->IsPointless(concurrency, step.Share * this->Options.Seconds)) {
-        this->Meter.Skip(step.Share);
+      MeasurementResult result;
+      if (this->CheckTime() || this->IsPointless(concurrency, measurement.Share * this->Options.Seconds)) {
+        this->Meter.Skip(measurement.Share);
         continue;
       }
-      if (!this->Meter.Measure(step, result)) {
+      if (!this->Meter.Measure(measurement, result)) {
         return false;
       }
       if (result.Rate > 0) {
@@ -305,14 +308,14 @@ private:
   bool IsSlow() const
   {
     const double step = ShareOfScan / Passes / 8 * this->Options.Seconds;
-    const double most = this->Options.MostConcurrency * static_cast<double>(this->Request);
+    const double most = this->Options.MostConcurrency * static_cast<double>(this->RequestBytes);
     return this->GreatestAlone > 0 && most / this->GreatestAlone > 4 * step;
   }
 
   void ScanConcurrency()
   {
-    this->Request = this->ScanBytes();
-    this->Result.RequestBytes = this->Request;
+    this->RequestBytes = this->ScanBytes();
+    this->Result.RequestBytes = this->RequestBytes;
     std::vector<int> concurrencies;
     for (int n = 1; n < this->Options.MostConcurrency; n *= 2) {
       concurrencies.push_back(n);
@@ -320,12 +323,12 @@ private:
     concurrencies.push_back(std::max(this->Options.MostConcurrency, 1));
     for (int pass = 0; pass < Passes && !this->Meter.Cancelled(); ++pass) {
       const bool rising = pass == 0 && this->IsSlow();
-      this->Sample(rising ? concurrencies : this->Shuffled(concurrencies), pass, ShareOfScan / Passes);
+      this->MeasureRates(rising ? concurrencies : this->Shuffled(concurrencies), pass, ShareOfScan / Passes);
     }
   }
 
-  /// Repeats measurements whose two passes differ a lot: another load disturbed one pass, and a third pass
-  /// shows which.
+  /// Repeats measurements whose two passes differ a lot: another load has disturbed one of the passes, and a
+  /// third pass shows which pass.
   void RepeatDoubtful()
   {
     std::map<int, std::vector<double>> rates;
@@ -339,13 +342,13 @@ private:
       }
     }
     if (!this->Meter.Cancelled()) {
-      this->Sample(this->Shuffled(doubtful), Passes,
+      this->MeasureRates(this->Shuffled(doubtful), Passes,
           ShareOfRepeating * std::min(1.0, static_cast<double>(doubtful.size()) / 3));
     }
   }
 
-  /// Returns values of N around the estimated peak, between those measured so far.
-  std::vector<int> NearPeak() const
+  /// Returns values of N around the estimated peak, between the values measured so far.
+  std::vector<int> ConcurrenciesNearPeak() const
   {
     const RateFit fit = FitRates(this->Result.Profile.Samples);
     std::set<int> near;
@@ -359,7 +362,8 @@ private:
   void RefineNearPeak()
   {
     for (int pass = 0; pass < Passes && !this->Meter.Cancelled(); ++pass) {
-      this->Sample(this->Shuffled(this->NearPeak()), Passes + 1 + pass, ShareOfRefining / Passes);
+      this->MeasureRates(
+          this->Shuffled(this->ConcurrenciesNearPeak()), Passes + 1 + pass, ShareOfRefining / Passes);
     }
   }
 
@@ -367,7 +371,7 @@ private:
   {
     const RateFit fit = FitRates(this->Result.Profile.Samples);
     if (!this->Meter.Cancelled() && fit.Known()) {
-      this->MeasureSizes(fit.Best(), ShareOfSizesAtBest, this->Result.AtBest);
+      this->MeasureSizes(fit.Best(), ShareOfSizesAtBest, this->Result.CostAtBest);
     }
   }
 
@@ -376,16 +380,17 @@ private:
     StorageProfile& profile = this->Result.Profile;
     const std::string& path =
         this->Options.ExistingFiles.empty() ? this->Dir : this->Options.ExistingFiles.front();
-    profile.Where = MountOf(path).value_or(Mount());
+    profile.StorageMount = MountOf(path).value_or(Mount());
     profile.Fit = FitRates(profile.Samples);
     profile.Concurrency = profile.Fit.Known() ? profile.Fit.Best() : 0;
-    const RequestCost& cost = this->Result.AtBest.Known ? this->Result.AtBest : this->Result.Alone;
+    const RequestCost& cost =
+        this->Result.CostAtBest.Known ? this->Result.CostAtBest : this->Result.CostAlone;
     profile.Requests = cost.Known ? std::optional<StorageModel>(cost.Requests) : std::nullopt;
     profile.BlockBytes = cost.Known ? cost.BlockBytes : 0;
     profile.BestFunction = "pread";
     profile.Node = NodeClass();
     profile.Ranks = this->Comm.Size();
-    profile.MeasuredAt = ProfileNow();
+    profile.MeasuredAt = CurrentUnixTime();
     profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;
     profile.Source = MeasuredSource;
     this->AddNotes();
@@ -396,23 +401,23 @@ private:
   void AddNotes()
   {
     if (this->Meter.Cancelled()) {
-      this->Note("The measurement was interrupted.");
+      this->AddNote("The measurement was interrupted.");
     }
     if (this->Result.OutOfTime) {
-      this->Note(
+      this->AddNote(
           "The time was too short for this storage, so the probe skipped some measurements. Give more "
           "--seconds.");
     }
     if (this->Meter.DropsCaches()) {
-      this->Note(
+      this->AddNote(
           "Reads cannot bypass this machine's page cache (O_DIRECT), so the probe drops the files from the "
           "cache.");
     }
-    if (this->Result.Profile.Where.Class == MountClass::Memory) {
-      this->Note("This storage is a file system in memory.");
+    if (this->Result.Profile.StorageMount.Class == MountClass::Memory) {
+      this->AddNote("This storage is a file system in memory.");
     }
-    this->Note(fmt::format("Each request had {}, and the files had {} in total.",
-        ByteText(static_cast<double>(this->Request)),
+    this->AddNote(fmt::format("Each request had {}, and the files had {} in total.",
+        ByteText(static_cast<double>(this->RequestBytes)),
         ByteText(static_cast<double>(this->Meter.Files().TotalBytes()))));
   }
 
@@ -424,8 +429,8 @@ private:
   std::mt19937 Random;  ///< the same on all ranks
   QuickProbeResult Result;
   StorageMeter Meter;
-  std::uint64_t Request = 0;  ///< bytes of a request in the scan over N
-  double GreatestAlone = 0;   ///< best rate of one request at a time, bytes/s
+  std::uint64_t RequestBytes = 0;  ///< bytes of a request in the scan over N
+  double GreatestAlone = 0;        ///< best rate of one request at a time, bytes/s
 };
 
 }  // namespace
@@ -459,7 +464,7 @@ RequestCost FitRequestCost(const std::vector<RequestTime>& times)
   return cost;
 }
 
-std::uint64_t RoomForQuickProbe(const QuickProbeOptions& options)
+std::uint64_t SpaceForQuickProbe(const QuickProbeOptions& options)
 {
   return options.ExistingFiles.empty() ? options.TestBytes + options.TestBytes / 10 : 0;
 }

@@ -40,30 +40,30 @@ RequestCost FitRequestCost(const std::vector<RequestTime>& times);
 struct QuickProbeOptions
 {
   /// Desired duration in seconds, >= 1. On a slow storage, whose requests take long, the probe takes longer:
-  /// a measurement ends after three times its part of the time, the probe skips measurements that would take
+  /// a measurement ends after three times its share of the time, the probe skips measurements that would take
   /// longer, and begins no measurement after one and a half times the duration.
   double Seconds = 80;
   /// Bytes of test files, at least 16 MiB. The folder needs a tenth more space. The files are smaller if a
   /// sixth of Seconds is too short for writing them.
   std::uint64_t TestBytes = std::uint64_t{1} << 30;
-  /// Files to read (or folders, for all files in them) instead of test files; see FindProbeFiles.
+  /// Files, or folders of files, that the probe reads instead of test files; see FindProbeFiles().
   std::vector<std::string> ExistingFiles;
   int MostConcurrency = 128;       ///< the greatest N tried, >= 1
   std::uint64_t RequestBytes = 0;  ///< bytes of a request in the scan over N; 0: the best size found
   unsigned Seed = 1;               ///< seed of the random order
-  const std::atomic<bool>* Cancel = nullptr;  ///< ends the probe soon if true on any rank; may be null
+  const std::atomic<bool>* Cancel = nullptr;  ///< true on any rank ends the probe soon; may be null
 };
 
 struct ProbeProgress
 {
   double Fraction = 0;                               ///< 0 .. 1
   double SecondsLeft = 0;                            ///< estimate
-  std::string Doing;                                 ///< "reading with 16 requests in flight"
+  std::string Activity;                              ///< "reading with 16 requests in flight"
   const std::vector<RateSample>* Samples = nullptr;  ///< the samples so far; never null in a callback
 };
 
-/// Receives the progress on rank 0, on the thread that called RunQuickProbe, every few seconds. Returns false
-/// to cancel.
+/// Receives the progress on rank 0, on the thread that has called RunQuickProbe(), every few seconds. Returns
+/// false to cancel the probe.
 using ProbeProgressCallback = std::function<bool(const ProbeProgress&)>;
 
 struct QuickProbeResult
@@ -71,24 +71,25 @@ struct QuickProbeResult
   /// The measured profile. If the probe ended before N* was known, Concurrency is 0 and the profile must not
   /// be saved.
   StorageProfile Profile;
-  RequestCost Alone;   ///< cost of a request with one request in flight
-  RequestCost AtBest;  ///< cost of a request with N* requests in flight
+  RequestCost CostAlone;   ///< cost of a request with one request in flight
+  RequestCost CostAtBest;  ///< cost of a request with N* requests in flight
   bool Cancelled = false;
-  bool CacheAnswered = false;      ///< the rates are those of this machine's memory
-  bool OutOfTime = false;          ///< the probe skipped some measurements for lack of time
+  bool CacheAnswered = false;  ///< true: the data came from this machine's page cache, not from the storage
+  bool OutOfTime = false;      ///< true: the probe skipped some measurements for lack of time
   std::uint64_t RequestBytes = 0;  ///< bytes of a request in the scan over N; 0: no scan took place
   double Seconds = 0;              ///< duration of the probe
 };
 
 /// Returns the number of bytes that must be free in the folder; 0 if the probe reads existing files.
-std::uint64_t RoomForQuickProbe(const QuickProbeOptions& options);
+std::uint64_t SpaceForQuickProbe(const QuickProbeOptions& options);
 
-/// Collective: measures the storage of `dir`. Options other than Cancel must be the same on all ranks, and so
-/// is the result. N threads, divided among the ranks, keep N requests in flight. Writes test files to `dir`
-/// and removes them, also after an error or a cancellation. (If the process is killed, they stay in a folder
-/// patchio_probe_HOST_PID.) Measures several sizes of single requests; then N = 1, 2, 4 .. in two passes,
-/// each in random order, and again near the peak; then several sizes with N* requests in flight. Throws
-/// Error, the same on all ranks, if files cannot be written or read.
+/// Measures the storage of `dir`. Options other than Cancel must be the same on all ranks. The result is the
+/// same on all ranks. N threads, divided among the ranks, keep N requests in flight. Writes test files to
+/// `dir` and removes the files, also after an error or a cancellation. If the process is killed, the test
+/// files stay in a folder patchio_probe_HOST_PID. Measures several sizes of single requests; then N = 1, 2, 4
+/// .. in two passes, each in random order, and again near the peak; then several sizes with N* requests in
+/// flight. Throws Error, the same on all ranks, if files cannot be written or read. Collective: every rank of
+/// the communicator calls it.
 QuickProbeResult RunQuickProbe(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress = {});
 

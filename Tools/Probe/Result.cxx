@@ -23,15 +23,15 @@ std::vector<double> InKilobytes(std::vector<double> rates)
   return rates;
 }
 
-json DescribeSpread(const std::vector<double>& values)
+json JsonOfSpread(const std::vector<double>& values)
 {
   const Spread spread = SpreadOf(values);
   return {{"min", spread.Min}, {"mean", spread.Mean}, {"max", spread.Max}, {"all", values}};
 }
 
-json Describe(const PointResult& point)
+json JsonOf(const PointResult& point)
 {
-  json out = {{"function", point.Key.Function}, {"view", NameOf(point.Key.Shape)},
+  json out = {{"function", point.Key.Function}, {"view", NameOf(point.Key.FileView)},
       {"file_bytes", point.Key.FileBytes}, {"block_bytes", point.Key.Block}};
   if (!point.Error.empty()) {
     out["error"] = point.Error;
@@ -43,30 +43,30 @@ json Describe(const PointResult& point)
     out["cached"] = point.Cached;
     out["open_seconds"] = point.OpenSeconds;
     out["view_seconds"] = point.ViewSeconds;
-    out["seconds"] = DescribeSpread(point.Seconds);
+    out["seconds"] = JsonOfSpread(point.Seconds);
     out["sync_seconds"] = point.SyncSeconds;
-    out["kb_per_s"] = DescribeSpread(InKilobytes(point.Rates));
+    out["kb_per_s"] = JsonOfSpread(InKilobytes(point.Rates));
   }
   return out;
 }
 
-json Describe(const Feature& feature)
+json JsonOf(const Feature& feature)
 {
   return {{"kind", feature.Peak ? "peak" : "dip"}, {"block_bytes", feature.Block}, {"height", feature.Height},
       {"certainty", feature.Certainty}};
 }
 
-json Describe(const FeatureResult& feature)
+json JsonOf(const FeatureResult& feature)
 {
   json refined = json::array();
   for (const CurvePoint& point : feature.Refined) {
     refined.push_back({{"block_bytes", point.Block}, {"kb_per_s", InKilobytes(point.Rates)}});
   }
-  json out = {{"function", feature.Function}, {"view", NameOf(feature.Shape)},
-      {"file_bytes", feature.FileBytes}, {"first", Describe(feature.First)}, {"stable", feature.Stable},
+  json out = {{"function", feature.Function}, {"view", NameOf(feature.FileView)},
+      {"file_bytes", feature.FileBytes}, {"first", JsonOf(feature.First)}, {"stable", feature.Stable},
       {"refined", refined}};
   if (feature.Stable) {
-    out["again"] = Describe(feature.Again);
+    out["again"] = JsonOf(feature.Reproduced);
   }
   return out;
 }
@@ -78,7 +78,7 @@ double RatioOfMeans(const std::vector<double>& both, const std::vector<double>& 
   return mean > 0 ? SpreadOf(both).Mean / mean : 0;
 }
 
-json Describe(const InfluenceResult& row)
+json JsonOf(const InfluenceResult& row)
 {
   return {{"file_bytes", row.FileBytes}, {"block_bytes", row.Block}, {"readers", row.Readers},
       {"writers", row.Writers}, {"read_alone_kb_per_s", InKilobytes(row.ReadAlone)},
@@ -98,13 +98,13 @@ json InKilobytes(const std::vector<RateSample>& samples)
   return list;
 }
 
-json Describe(const ConcurrencyScan& scan)
+json JsonOf(const ConcurrencyScan& scan)
 {
   json out = {{"request_bytes", scan.RequestBytes}, {"samples", InKilobytes(scan.Samples)}};
   if (scan.Best > 0) {
     out["best"] = scan.Best;
-    out["best_least"] = scan.Sure.Least;
-    out["best_most"] = scan.Sure.Most;
+    out["best_least"] = scan.Interval.Least;
+    out["best_most"] = scan.Interval.Most;
     out["law"] = scan.Law;
     out["fitted"] = InKilobytes(scan.Fitted);
   }
@@ -122,7 +122,7 @@ std::string NameOf(const std::pair<const char*, const char*>& quantity)
 
 /// Returns a matrix for each function, view and quantity, with file sizes as rows and block sizes as columns,
 /// and null where a point has no rate. points: sorted by function and view.
-json DescribeMatrices(const json& points)
+json JsonOfMatrices(const json& points)
 {
   std::set<std::uint64_t> files, blocks;
   for (const json& point : points) {
@@ -175,17 +175,17 @@ std::string MatricesAsCsv(const json& matrices)
   return text;
 }
 
-json Describe(const Result& result)
+json JsonOf(const Result& result)
 {
   json points = json::array(), features = json::array(), influence = json::array();
   for (const auto& [key, point] : result.Points) {
-    points.push_back(Describe(point));
+    points.push_back(JsonOf(point));
   }
   for (const FeatureResult& feature : result.Features) {
-    features.push_back(Describe(feature));
+    features.push_back(JsonOf(feature));
   }
   for (const InfluenceResult& row : result.Influence) {
-    influence.push_back(Describe(row));
+    influence.push_back(JsonOf(row));
   }
   json out = {{"schema", "patchio-probe"}, {"version", 1}, {"complete", result.Complete}};
   if (!result.Complete) {
@@ -195,18 +195,18 @@ json Describe(const Result& result)
   out["seconds"] = result.Seconds;
   out["label"] = result.Label;
   out["machine"] = result.Machine;
-  out["settings"] = {{"piece_bytes", result.Piece}, {"repetitions", result.Repetitions},
+  out["settings"] = {{"piece_bytes", result.PieceBytes}, {"repetitions", result.Repetitions},
       {"in_flight", result.Concurrency}, {"sync", result.Sync}};
   out["cache"] = {{"cold_kb_per_s", result.Cache.ColdRate / Kilo},
       {"warm_kb_per_s", result.Cache.WarmRate / Kilo}, {"resident", result.Cache.Resident},
-      {"trusted", result.Cache.Trusted}};
+      {"trusted", result.Cache.CanDropFiles}};
   out["warnings"] = result.Warnings;
   out["points"] = points;
-  out["matrices"] = DescribeMatrices(points);
+  out["matrices"] = JsonOfMatrices(points);
   out["features"] = features;
   out["influence"] = influence;
   if (!result.Scan.Samples.empty()) {
-    out["flight"] = Describe(result.Scan);
+    out["flight"] = JsonOf(result.Scan);
   }
   return out;
 }
@@ -228,7 +228,7 @@ std::vector<CurvePoint> CurveOf(
   std::vector<CurvePoint> curve;
   for (auto at = result.Points.lower_bound({function, view, fileBytes, 0}); at != result.Points.end(); ++at) {
     const PointResult& point = at->second;
-    if (point.Key.Function != function || point.Key.Shape != view || point.Key.FileBytes != fileBytes) {
+    if (point.Key.Function != function || point.Key.FileView != view || point.Key.FileBytes != fileBytes) {
       break;
     }
     if (!point.Rates.empty()) {
@@ -240,7 +240,7 @@ std::vector<CurvePoint> CurveOf(
 
 void SaveResult(const Result& result, const std::string& folder)
 {
-  const json out = Describe(result);
+  const json out = JsonOf(result);
   // Texts of the system and of MPI may not be UTF-8.
   ReplaceFile(folder + "/result.json", out.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
   ReplaceFile(folder + "/matrices.csv", MatricesAsCsv(out["matrices"]));

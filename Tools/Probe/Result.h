@@ -25,17 +25,18 @@ constexpr const char* Interruption = "it was interrupted";
 struct PointKey
 {
   std::string Function;
-  View Shape = View::Own;
-  std::uint64_t FileBytes = 0;  ///< requested size; the file may be smaller, for equal parts of all ranks
-  std::uint64_t Block = 0;      ///< bytes of one call of one rank
+  View FileView = View::Own;
+  /// Requested size; the file may be smaller, so that all ranks have equal parts.
+  std::uint64_t FileBytes = 0;
+  std::uint64_t Block = 0;  ///< bytes of one call of one rank
 
-  bool operator<(const PointKey& other) const { return this->Tied() < other.Tied(); }
-  bool operator==(const PointKey& other) const { return this->Tied() == other.Tied(); }
+  bool operator<(const PointKey& other) const { return this->AsTuple() < other.AsTuple(); }
+  bool operator==(const PointKey& other) const { return this->AsTuple() == other.AsTuple(); }
 
 private:
-  std::tuple<const std::string&, View, std::uint64_t, std::uint64_t> Tied() const
+  std::tuple<const std::string&, View, std::uint64_t, std::uint64_t> AsTuple() const
   {
-    return std::tie(this->Function, this->Shape, this->FileBytes, this->Block);
+    return std::tie(this->Function, this->FileView, this->FileBytes, this->Block);
   }
 };
 
@@ -47,22 +48,22 @@ struct PointResult
   std::vector<double> Rates;  ///< bytes/s of all ranks together, including the sync if the study measures it
   double OpenSeconds = 0;     ///< time of MPI_File_open, and of MPI_File_set_view, in the last repetition
   double ViewSeconds = 0;
-  std::uint64_t Bytes = 0;   ///< moved by all ranks in the last repetition
-  bool Cut = false;          ///< a measurement skipped a part of the file for lack of time
-  bool Cached = false;       ///< a read came from memory, so the rate says little about the storage
-  std::string Error;         ///< why the function has no rate; empty if it has rates
-  bool WrongValues = false;  ///< the error: values differ from the written values
+  std::uint64_t Bytes = 0;  ///< bytes that all ranks have read or written in the last repetition
+  bool Cut = false;         ///< true: a measurement skipped a part of the file for lack of time
+  bool Cached = false;  ///< true: a read came from the page cache, so the rate says little about the storage
+  std::string Error;    ///< why the function has no rate; empty if it has rates
+  bool WrongValues = false;  ///< true: the error is that values differ from the written values
 };
 
 /// A peak or dip that was measured again.
 struct FeatureResult
 {
   std::string Function;
-  View Shape = View::Own;
+  View FileView = View::Own;
   std::uint64_t FileBytes = 0;
   Feature First;                    ///< the feature in the first measurements
-  bool Stable = false;              ///< the new measurements have the feature, too
-  Feature Again;                    ///< the feature in the new measurements, if Stable
+  bool Stable = false;              ///< true: the new measurements have the feature, too
+  Feature Reproduced;               ///< the feature in the new measurements, if Stable is true
   std::vector<CurvePoint> Refined;  ///< the new measurements, with smaller steps
 };
 
@@ -80,18 +81,18 @@ struct ConcurrencyScan
   std::vector<RateSample> Samples;  ///< empty in a study
   std::uint64_t RequestBytes = 0;   ///< bytes of a request; 0: unknown
   int Best = 0;                     ///< N*; 0: unknown
-  ConcurrencyRange Sure;            ///< confidence interval of N*, if N* is known
+  ConcurrencyRange Interval;        ///< confidence interval of N*, if N* is known
   std::string Law;                  ///< the fitted F(N), as text
   std::vector<RateSample> Fitted;   ///< points of the fitted F(N), for plots
 };
 
-/// A test whether files can be dropped from this machine's memory.
+/// The result of a test whether files can be dropped from this machine's page cache.
 struct CacheCheck
 {
-  double ColdRate = 0;   ///< bytes/s at which one rank reads a file that was dropped
-  double WarmRate = 0;   ///< bytes/s at which the rank reads the file again
-  double Resident = -1;  ///< part of the dropped file in memory, 0 to 1; -1: unknown
-  bool Trusted = false;  ///< true: dropping a file works and makes reads slower
+  double ColdRate = 0;        ///< bytes/s at which one rank reads a file that was dropped
+  double WarmRate = 0;        ///< bytes/s at which the rank reads the file again
+  double Resident = -1;       ///< fraction of the dropped file in the page cache, 0 to 1; -1: unknown
+  bool CanDropFiles = false;  ///< true: dropping a file works and makes reads slower
 };
 
 struct Result
@@ -102,7 +103,7 @@ struct Result
   double Seconds = 0;      ///< duration of the study
   std::string Label;       ///< text from the user
   nlohmann::json Machine;  ///< the member `machine` of the file
-  std::uint64_t Piece = 0;
+  std::uint64_t PieceBytes = 0;
   int Repetitions = 0;
   int Concurrency = 1;
   bool Sync = true;
@@ -122,13 +123,13 @@ struct Spread
 /// Returns the least, mean and greatest value; all 0 if there are no values.
 Spread SpreadOf(const std::vector<double>& values);
 
-/// Returns the rates over the block size for one function, view and file size. Points without rates are left
-/// out.
+/// Returns the rates over the block size for one function, view and file size, without the points that have
+/// no rates.
 std::vector<CurvePoint> CurveOf(
     const Result& result, const std::string& function, View view, std::uint64_t fileBytes);
 
-/// Writes result.json and matrices.csv into `folder`. Replaces each file at once, so that other programs
-/// always find a complete file. Throws Error.
+/// Writes result.json and matrices.csv into `folder`. Replaces each file atomically, so that other programs
+/// always find a complete file. Throws Error if a file cannot be written.
 void SaveResult(const Result& result, const std::string& folder);
 
 }  // namespace patchio::probe

@@ -16,38 +16,38 @@ namespace {
 constexpr std::uint64_t LeastTest = std::uint64_t(16) << 20;
 constexpr std::uint64_t MostFile = std::uint64_t(1) << 50;
 
-void Require(bool good, const std::string& option, const std::string& expected, const std::string& found)
+void Require(bool isValid, const std::string& option, const std::string& expected, const std::string& found)
 {
-  if (!good) {
+  if (!isValid) {
     throw Error(fmt::format("probe --{}: expected {}, found {}.", option, expected, found));
   }
 }
 
 template <typename T>
-void SortEachOnce(std::vector<T>& values)
+void SortUnique(std::vector<T>& values)
 {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-std::uint64_t GreatestSize(const Choice& choice, int ranks, std::uint64_t piece)
+std::uint64_t GreatestSize(const StudySelection& selection, int ranks, std::uint64_t piece)
 {
-  return DivisibleSize(choice.Sizes.back(), ranks, piece);
+  return DivisibleSize(selection.Sizes.back(), ranks, piece);
 }
 
-/// Moves the option to the help's group "Study". Giving the option selects the study.
-CLI::Option* OfStudy(Settings& settings, CLI::Option* option)
+/// Moves the option to the help's group "Study". If the user gives the option, the command runs the study.
+CLI::Option* AddToStudyGroup(Settings& settings, CLI::Option* option)
 {
-  return option->group("Study")->each([&settings](const std::string&) { settings.Study = true; });
+  return option->group("Study")->each([&settings](const std::string&) { settings.HasStudyOptions = true; });
 }
 
-/// Moves the option to the help's group "Quick", and notes whether the user gives the option.
-CLI::Option* OfQuick(Settings& settings, CLI::Option* option)
+/// Moves the option to the help's group "Quick", and records whether the user gives the option.
+CLI::Option* AddToQuickGroup(Settings& settings, CLI::Option* option)
 {
   return option->group("Quick")->each([&settings, option](const std::string&) {
-    std::vector<std::string>& given = settings.QuickGiven;
-    if (std::find(given.begin(), given.end(), option->get_name()) == given.end()) {
-      given.push_back(option->get_name());
+    std::vector<std::string>& options = settings.GivenQuickOptions;
+    if (std::find(options.begin(), options.end(), option->get_name()) == options.end()) {
+      options.push_back(option->get_name());
     }
   });
 }
@@ -66,101 +66,107 @@ CLI::Option* AsSize(CLI::Option* option)
 
 void AddQuickSettings(CLI::App& command, Settings& settings)
 {
-  OfQuick(settings,
+  AddToQuickGroup(settings,
       command.add_option("--seconds", settings.QuickSeconds, "Approximate duration in seconds, 1 to 3600"))
       ->capture_default_str();
-  AsSize(OfQuick(settings,
+  AsSize(AddToQuickGroup(settings,
              command.add_option("--test-bytes", settings.QuickBytes, "Size of test files, at least 16M")))
       ->capture_default_str();
-  OfQuick(settings, command.add_option("--existing", settings.Existing,
-                        "Read these files, or the files in these folders, instead of writing test files"))
+  AddToQuickGroup(
+      settings, command.add_option("--existing", settings.Existing,
+                    "Read these files, or the files in these folders, instead of writing test files"))
       ->delimiter(',');
-  OfQuick(settings, command.add_flag("--no-save", settings.NoSave, "Do not save the profile for the reader"));
-  OfQuick(settings, command.add_flag("--force", settings.Force,
-                        "Save the profile for the reader even if the existing profile is more reliable"));
+  AddToQuickGroup(
+      settings, command.add_flag("--no-save", settings.NoSave, "Do not save the profile for the reader"));
+  AddToQuickGroup(
+      settings, command.add_flag("--force", settings.Force,
+                    "Save the profile for the reader even if the existing profile is more reliable"));
 }
 
 /// Adds the options for the scope of the study.
 void AddStudyScope(CLI::App& command, Settings& settings)
 {
-  OfStudy(settings, command.add_option("--functions", settings.Functions,
-                        "Functions (read_at_all, pread, ...) or groups of functions, separated by commas: "
-                        "all, reads, writes, explicit, individual-pointer, shared, posix, collective, "
-                        "individual, blocking, nonblocking, split"))
+  AddToStudyGroup(
+      settings, command.add_option("--functions", settings.Functions,
+                    "Functions (read_at_all, pread, ...) or groups of functions, separated by commas: "
+                    "all, reads, writes, explicit, individual-pointer, shared, posix, collective, "
+                    "individual, blocking, nonblocking, split"))
       ->delimiter(',')
       ->capture_default_str();
-  OfStudy(settings, command.add_option("--views", settings.Views, "Views: own, whole, interleaved"))
+  AddToStudyGroup(settings, command.add_option("--views", settings.Views, "Views: own, whole, interleaved"))
       ->delimiter(',')
       ->capture_default_str();
-  AsSize(OfStudy(settings, command.add_option("--sizes", settings.Sizes, "File sizes, for example 16M,1G")))
+  AsSize(AddToStudyGroup(
+             settings, command.add_option("--sizes", settings.Sizes, "File sizes, for example 16M,1G")))
       ->delimiter(',')
       ->capture_default_str();
-  AsSize(OfStudy(settings, command.add_option("--blocks", settings.Blocks,
-                               "Block sizes (bytes per call and rank), for example 64k,1M")))
+  AsSize(AddToStudyGroup(settings, command.add_option("--blocks", settings.Blocks,
+                                       "Block sizes (bytes per call and rank), for example 64k,1M")))
       ->delimiter(',')
       ->capture_default_str();
-  AsSize(OfStudy(settings,
-             command.add_option("--piece", settings.Piece, "Bytes per piece of the interleaved view")))
+  AsSize(AddToStudyGroup(settings,
+             command.add_option("--piece", settings.PieceBytes, "Bytes per piece of the interleaved view")))
       ->capture_default_str();
 }
 
 /// Adds the options for the method of the study.
-void AddStudyManner(CLI::App& command, Settings& settings)
+void AddStudyMethod(CLI::App& command, Settings& settings)
 {
-  OfStudy(
+  AddToStudyGroup(
       settings, command.add_option("--repetitions", settings.Repetitions, "Number of measurements per point"))
       ->capture_default_str();
-  OfStudy(
+  AddToStudyGroup(
       settings, command.add_option("--budget", settings.Budget, "Total time limit in seconds; 0: no limit"))
       ->capture_default_str();
-  OfStudy(
+  AddToStudyGroup(
       settings, command.add_option("--most-seconds", settings.MostSeconds,
                     "Time limit of one measurement in seconds; the measurement skips the rest of the file"))
       ->capture_default_str();
-  OfStudy(settings, command.add_flag("--no-sync", settings.NoSync,
-                        "Measure write rates without the time of the sync to the storage"));
-  OfStudy(settings, command.add_option("--in-flight", settings.Concurrency,
-                        "Number of concurrent non-blocking calls per rank"))
+  AddToStudyGroup(settings, command.add_flag("--no-sync", settings.NoSync,
+                                "Measure write rates without the time of the sync to the storage"));
+  AddToStudyGroup(settings, command.add_option("--in-flight", settings.Concurrency,
+                                "Number of concurrent non-blocking calls per rank"))
       ->capture_default_str();
-  OfStudy(settings, command.add_option("--features", settings.Features,
-                        "Number of peaks and dips to measure again, the most certain first"))
+  AddToStudyGroup(settings, command.add_option("--features", settings.Features,
+                                "Number of peaks and dips to measure again, the most certain first"))
       ->capture_default_str();
-  OfStudy(settings, command.add_option("--feature-repetitions", settings.FeatureRepetitions,
-                        "Number of measurements of each peak and dip"))
+  AddToStudyGroup(settings, command.add_option("--feature-repetitions", settings.FeatureRepetitions,
+                                "Number of measurements of each peak and dip"))
       ->capture_default_str();
-  OfStudy(settings, command.add_option("--influence", settings.InfluenceSeconds,
-                        "Seconds per measurement of simultaneous reads and writes; 0: skip them"))
+  AddToStudyGroup(settings, command.add_option("--influence", settings.InfluenceSeconds,
+                                "Seconds per measurement of simultaneous reads and writes; 0: skip them"))
       ->capture_default_str();
-  OfStudy(settings, command.add_option("--writers", settings.Writers,
-                        "Number of ranks that write while the others read; 0: half of the ranks"))
+  AddToStudyGroup(settings, command.add_option("--writers", settings.Writers,
+                                "Number of ranks that write while the others read; 0: half of the ranks"))
       ->capture_default_str();
-  OfStudy(settings, command.add_option("--seed", settings.Seed, "Seed for the random order of measurements"))
+  AddToStudyGroup(
+      settings, command.add_option("--seed", settings.Seed, "Seed for the random order of measurements"))
       ->capture_default_str();
 }
 
-std::string Number(double value)
+std::string NumberText(double value)
 {
   return fmt::format("{}", value);
 }
 
-/// Checks the study's numbers. Throws Error.
+/// Checks the numbers among the options of the study. Throws Error if a number is invalid.
 void CheckStudyNumbers(const Settings& settings, int ranks)
 {
   Require(settings.Repetitions >= 1 && settings.Repetitions <= 10000, "repetitions", "1 to 10000",
-      Number(settings.Repetitions));
+      NumberText(settings.Repetitions));
   Require(settings.FeatureRepetitions >= 2 && settings.FeatureRepetitions <= 10000, "feature-repetitions",
-      "2 to 10000", Number(settings.FeatureRepetitions));
-  Require(settings.Features >= 0, "features", "0 or more", Number(settings.Features));
+      "2 to 10000", NumberText(settings.FeatureRepetitions));
+  Require(settings.Features >= 0, "features", "0 or more", NumberText(settings.Features));
   Require(std::isfinite(settings.Budget) && settings.Budget >= 0, "budget", "seconds, 0 or more",
-      Number(settings.Budget));
+      NumberText(settings.Budget));
   Require(std::isfinite(settings.MostSeconds) && settings.MostSeconds > 0, "most-seconds", "more than 0",
-      Number(settings.MostSeconds));
+      NumberText(settings.MostSeconds));
   Require(settings.Concurrency >= 1 && settings.Concurrency <= 1024, "in-flight", "1 to 1024",
-      Number(settings.Concurrency));
+      NumberText(settings.Concurrency));
   Require(settings.InfluenceSeconds >= 0 && settings.InfluenceSeconds <= 3600, "influence",
-      "0 to 3600 seconds", Number(settings.InfluenceSeconds));
+      "0 to 3600 seconds", NumberText(settings.InfluenceSeconds));
   Require(settings.Writers >= 0 && settings.Writers < std::max(2, ranks), "writers",
-      "less than the number of ranks", Number(settings.Writers));
+      "less than the number of ranks", NumberText(settings.Writers));
 }
 
 }  // namespace
@@ -178,45 +184,45 @@ void AddSettings(CLI::App& command, Settings& settings)
       "--python", settings.Python, "Python interpreter for findings and plots; plots require matplotlib");
   AddQuickSettings(command, settings);
   AddStudyScope(command, settings);
-  AddStudyManner(command, settings);
+  AddStudyMethod(command, settings);
 }
 
-Choice CheckSettings(const Settings& settings, int ranks)
+StudySelection CheckSettings(const Settings& settings, int ranks)
 {
-  Require(!(settings.Quick && (settings.Full || settings.Study)), "quick", "no options of the study",
-      "options of the study");
-  Require(!(settings.Full || settings.Study) || settings.QuickGiven.empty(), "full",
-      "no options of the quick mode", fmt::format("{}", fmt::join(settings.QuickGiven, ", ")));
+  Require(!(settings.Quick && (settings.Full || settings.HasStudyOptions)), "quick",
+      "no options of the study", "options of the study");
+  Require(!(settings.Full || settings.HasStudyOptions) || settings.GivenQuickOptions.empty(), "full",
+      "no options of the quick mode", fmt::format("{}", fmt::join(settings.GivenQuickOptions, ", ")));
   Require(settings.QuickSeconds >= 1 && settings.QuickSeconds <= 3600, "seconds", "1 to 3600",
-      Number(settings.QuickSeconds));
+      NumberText(settings.QuickSeconds));
   Require(settings.QuickBytes >= LeastTest && settings.QuickBytes <= MostFile, "test-bytes", "16M to 1024T",
       fmt::format("{} bytes", settings.QuickBytes));
-  Choice choice;
-  choice.Functions = SelectFunctions(settings.Functions);
+  StudySelection selection;
+  selection.Functions = SelectFunctions(settings.Functions);
   for (const std::string& name : settings.Views) {
-    choice.Views.push_back(ViewNamed(name));
+    selection.Views.push_back(ParseView(name));
   }
-  choice.Sizes = settings.Sizes;
-  choice.Blocks = settings.Blocks;
-  SortEachOnce(choice.Views);
-  SortEachOnce(choice.Sizes);
-  SortEachOnce(choice.Blocks);
-  Require(
-      settings.Piece >= 1 && settings.Piece <= 1u << 30, "piece", "1 byte to 1 GiB", Number(settings.Piece));
-  for (const std::uint64_t block : choice.Blocks) {
+  selection.Sizes = settings.Sizes;
+  selection.Blocks = settings.Blocks;
+  SortUnique(selection.Views);
+  SortUnique(selection.Sizes);
+  SortUnique(selection.Blocks);
+  Require(settings.PieceBytes >= 1 && settings.PieceBytes <= 1u << 30, "piece", "1 byte to 1 GiB",
+      NumberText(settings.PieceBytes));
+  for (const std::uint64_t block : selection.Blocks) {
     Require(block >= 8 && block <= MostBlock && block % 8 == 0, "blocks", "multiples of 8 bytes up to 1 GiB",
         fmt::format("{} bytes", block));
   }
-  for (const std::uint64_t size : choice.Sizes) {
-    Require(size <= MostFile && DivisibleSize(size, ranks, settings.Piece) > 0, "sizes",
-        fmt::format(
-            "at least one piece of {} bytes per rank for {} ranks, and at most 1 PiB", settings.Piece, ranks),
+  for (const std::uint64_t size : selection.Sizes) {
+    Require(size <= MostFile && DivisibleSize(size, ranks, settings.PieceBytes) > 0, "sizes",
+        fmt::format("at least one piece of {} bytes per rank for {} ranks, and at most 1 PiB",
+            settings.PieceBytes, ranks),
         fmt::format("{} bytes", size));
   }
-  Require(choice.Blocks.front() <= GreatestSize(choice, ranks, settings.Piece), "blocks",
-      "blocks smaller than the files", fmt::format("{} bytes", choice.Blocks.front()));
+  Require(selection.Blocks.front() <= GreatestSize(selection, ranks, settings.PieceBytes), "blocks",
+      "blocks smaller than the files", fmt::format("{} bytes", selection.Blocks.front()));
   CheckStudyNumbers(settings, ranks);
-  return choice;
+  return selection;
 }
 
 }  // namespace patchio::probe

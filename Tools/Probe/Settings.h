@@ -14,7 +14,7 @@ class App;
 
 namespace patchio::probe {
 
-/// The options as given on the command line. Sizes are in bytes, times in seconds.
+/// The options as given on the command line. Sizes are in bytes, and times are in seconds.
 struct Settings
 {
   std::string Directory;
@@ -24,15 +24,15 @@ struct Settings
   double QuickSeconds = 80;
   std::uint64_t QuickBytes = std::uint64_t(1) << 30;
   std::vector<std::string> Existing;  ///< files to read in the quick mode instead of test files
-  bool NoSave = false;                ///< do not save the profile for the reader
-  bool Force = false;                 ///< save the profile even if the existing profile is more reliable
+  bool NoSave = false;                ///< true: the probe does not save the profile for the reader
+  bool Force = false;  ///< true: the probe saves the profile even if the existing profile is more reliable
   bool Full = false;
   std::vector<std::string> Functions{"all"};
   std::vector<std::string> Views{"own", "whole", "interleaved"};
   std::vector<std::uint64_t> Sizes{16u << 20, 64u << 20, 256u << 20};
   std::vector<std::uint64_t> Blocks{
       4u << 10, 16u << 10, 64u << 10, 256u << 10, 1u << 20, 4u << 20, 16u << 20};
-  std::uint64_t Piece = 1u << 10;
+  std::uint64_t PieceBytes = 1u << 10;
   int Repetitions = 3;
   double Budget = 0;  ///< time for the whole study; 0: no limit
   double MostSeconds = 20;
@@ -46,9 +46,10 @@ struct Settings
   bool NoPlots = false;
   std::string Python;  ///< Python interpreter; empty: the first one that has matplotlib
 
-  /// True if the user has given an option of the study, so that the study runs.
-  bool Study = false;
-  std::vector<std::string> QuickGiven;  ///< the given options of the quick mode, such as "--seconds"
+  /// True if the user has given an option of the study, so that the command runs the study.
+  bool HasStudyOptions = false;
+  std::vector<std::string> GivenQuickOptions;  ///< names of the options of the quick mode that the user has
+                                               ///< given, such as "--seconds"
 };
 
 /// Adds the options to `command`, whose parser stores their values in `settings`. `settings` must outlive
@@ -56,7 +57,7 @@ struct Settings
 void AddSettings(CLI::App& command, Settings& settings);
 
 /// The selection of a study, from checked settings.
-struct Choice
+struct StudySelection
 {
   std::vector<Function> Functions;
   std::vector<View> Views;
@@ -64,7 +65,7 @@ struct Choice
 };
 
 /// Checks the settings, and returns the selection. Throws Error if a setting is invalid.
-Choice CheckSettings(const Settings& settings, int ranks);
+StudySelection CheckSettings(const Settings& settings, int ranks);
 
 /// Maximum size of a block: counts of MPI are int, and several blocks must fit into memory.
 constexpr std::uint64_t MostBlock = std::uint64_t(1) << 30;

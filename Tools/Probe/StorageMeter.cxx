@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t MiB = 1 << 20;
 
-/// An open file whose reads bypass the page cache, or drop the read bytes from it.
+/// An open file whose reads bypass the page cache, or drop the read bytes from the cache.
 class UncachedFile : public Source::File
 {
 public:
@@ -38,7 +38,7 @@ public:
   void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
   {
     for (const iovec& buffer : buffers) {
-      this->ReadOne(offset, static_cast<char*>(buffer.iov_base), buffer.iov_len);
+      this->ReadBuffer(offset, static_cast<char*>(buffer.iov_base), buffer.iov_len);
       if (this->Bypass == CacheBypass::Drop) {
         ::posix_fadvise(this->Opened, static_cast<off_t>(offset), static_cast<off_t>(buffer.iov_len),
             POSIX_FADV_DONTNEED);
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  void ReadOne(std::uint64_t offset, char* into, std::size_t bytes) const
+  void ReadBuffer(std::uint64_t offset, char* into, std::size_t bytes) const
   {
     for (std::size_t done = 0; done < bytes;) {
       const ssize_t got = ::pread(this->Opened, into + done, bytes - done, static_cast<off_t>(offset + done));
@@ -84,7 +84,7 @@ private:
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t MostTimes = 4096;  ///< times of requests that are kept per thread
+constexpr std::size_t MostTimes = 4096;  ///< maximum number of recorded request times per thread
 
 /// The order in which all threads read the blocks.
 class BlockOrder
@@ -103,7 +103,7 @@ public:
     }
   }
 
-  ProbeBlocks::Place Next()
+  ProbeBlocks::BlockLocation Next()
   {
     const std::uint64_t count = this->Blocks.Count();
     return this->Blocks.At((this->First + this->Cursor++ % count * this->Step) % count);
@@ -120,7 +120,7 @@ class Meter
 {
 public:
   Meter(Source& source, const ProbeBlocks& blocks, const MeterSettings& settings)
-      : From(source), Blocks(blocks), Settings(settings), Order(blocks, settings)
+      : DataSource(source), Blocks(blocks), Settings(settings), Order(blocks, settings)
   {
   }
 
@@ -129,8 +129,8 @@ public:
     std::vector<std::thread> threads;
     this->Start(threads);
     this->WaitForCounts();
-    if (this->Settings.WaitForOthers) {
-      this->Settings.WaitForOthers();
+    if (this->Settings.WaitForOtherRanks) {
+      this->Settings.WaitForOtherRanks();
     }
     this->Stop = true;
     for (std::thread& thread : threads) {
@@ -141,7 +141,7 @@ public:
 
 private:
   /// The requests and times that a thread has counted.
-  struct Share
+  struct ThreadCounts
   {
     std::uint64_t Requests = 0;
     double Seconds = 0;     ///< 0 if the thread has not finished counting
@@ -153,10 +153,10 @@ private:
   void Start(std::vector<std::thread>& threads)
   {
     try {
-      this->Shares.resize(this->Settings.Threads);
+      this->Counts.resize(this->Settings.Threads);
       threads.reserve(this->Settings.Threads);
-      for (Share& share : this->Shares) {
-        threads.emplace_back([this, &share] { this->Work(share); });
+      for (ThreadCounts& counts : this->Counts) {
+        threads.emplace_back([this, &counts] { this->RunThread(counts); });
       }
     } catch (const std::system_error& error) {
       this->Fail(std::string("The system refuses to start more threads: ") + error.what() + ".");
@@ -164,7 +164,7 @@ private:
       this->Fail("Out of memory. Use fewer ranks or smaller --test-bytes.");
     }
     const std::lock_guard<std::mutex> lock(this->Mutex);
-    this->Change.notify_all();
+    this->StateChange.notify_all();
     this->Begin = Clock::now();
     this->Started = true;
   }
@@ -174,7 +174,7 @@ private:
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->Fault = this->Fault.empty() ? fault : this->Fault;
     this->Stop = true;
-    this->Change.notify_all();
+    this->StateChange.notify_all();
   }
 
   bool IsCancelled() const { return this->Settings.Cancel && *this->Settings.Cancel; }
@@ -183,16 +183,17 @@ private:
   void WaitForCounts()
   {
     std::unique_lock<std::mutex> lock(this->Mutex);
-    // A rank without threads sleeps while the others read, because waiting for a message would occupy a core.
-    const auto idle = Clock::now() + Span(this->Settings.WarmUp + this->Settings.Seconds);
+    // A rank without threads sleeps while the other ranks read, because waiting for a message would occupy a
+    // core.
+    const auto idle = Clock::now() + ToDuration(this->Settings.WarmUp + this->Settings.Seconds);
     const auto waits = [&] {
       const bool late =
           std::chrono::duration<double>(Clock::now() - this->Begin).count() > this->Settings.MostSeconds;
-      return !late &&
-             (this->Settings.Threads > 0 ? this->Counted < this->Settings.Threads : Clock::now() < idle);
+      return !late && (this->Settings.Threads > 0 ? this->FinishedThreads < this->Settings.Threads
+                                                  : Clock::now() < idle);
     };
     while (waits() && !this->Stop) {
-      this->Change.wait_for(lock, std::chrono::milliseconds(50));
+      this->StateChange.wait_for(lock, std::chrono::milliseconds(50));
       if (this->IsCancelled()) {
         this->Cancelled = true;
         this->Stop = true;
@@ -200,11 +201,11 @@ private:
     }
   }
 
-  void Work(Share& share)
+  void RunThread(ThreadCounts& counts)
   {
     try {
       const AlignedMemory buffer = MakeAlignedMemory(this->Blocks.Bytes());
-      this->Read(buffer.get(), this->WaitForStart(), share);
+      this->Read(buffer.get(), this->WaitForStart(), counts);
     } catch (const std::bad_alloc&) {
       this->Fail("Out of memory. Use fewer ranks or smaller --test-bytes.");
     } catch (const std::exception& error) {
@@ -215,55 +216,55 @@ private:
   Clock::time_point WaitForStart()
   {
     std::unique_lock<std::mutex> lock(this->Mutex);
-    this->Change.wait(lock, [this] { return this->Started || this->Stop; });
+    this->StateChange.wait(lock, [this] { return this->Started || this->Stop; });
     return this->Begin;
   }
 
-  void Read(std::byte* buffer, Clock::time_point begin, Share& share)
+  void Read(std::byte* buffer, Clock::time_point begin, ThreadCounts& counts)
   {
-    const auto counting = begin + Span(this->Settings.WarmUp);
+    const auto counting = begin + ToDuration(this->Settings.WarmUp);
     auto first = Clock::time_point::max();
     auto last = begin;
     bool counted = false;
     while (!this->Stop) {
-      const ProbeBlocks::Place place = this->Order.Next();
-      this->From.Open(place.File)->Read(place.Offset, buffer, this->Blocks.Bytes());
+      const ProbeBlocks::BlockLocation location = this->Order.Next();
+      this->DataSource.Open(location.File)->Read(location.Offset, buffer, this->Blocks.Bytes());
       const auto now = Clock::now();
-      ++share.All;
-      share.End = std::chrono::duration<double>(now - begin).count();
+      ++counts.All;
+      counts.End = std::chrono::duration<double>(now - begin).count();
       if (first == Clock::time_point::max()) {
         first = now >= counting ? now : first;
       } else if (!counted) {
-        this->Count(share, std::chrono::duration<double>(now - last).count());
-        if (now >= first + Span(this->Settings.Seconds)) {
-          share.Seconds = std::chrono::duration<double>(now - first).count();
+        this->Count(counts, std::chrono::duration<double>(now - last).count());
+        if (now >= first + ToDuration(this->Settings.Seconds)) {
+          counts.Seconds = std::chrono::duration<double>(now - first).count();
           counted = true;
-          this->ReportCounted();
+          this->ReportFinished();
         }
       }
       last = now;
     }
   }
 
-  static void Count(Share& share, double seconds)
+  static void Count(ThreadCounts& counts, double seconds)
   {
     // If the list is full, each new time replaces the oldest time.
-    if (share.Times.size() < MostTimes) {
-      share.Times.push_back(seconds);
+    if (counts.Times.size() < MostTimes) {
+      counts.Times.push_back(seconds);
     } else {
-      share.Times[share.Requests % MostTimes] = seconds;
+      counts.Times[counts.Requests % MostTimes] = seconds;
     }
-    ++share.Requests;
+    ++counts.Requests;
   }
 
-  void ReportCounted()
+  void ReportFinished()
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
-    ++this->Counted;
-    this->Change.notify_all();
+    ++this->FinishedThreads;
+    this->StateChange.notify_all();
   }
 
-  static Clock::duration Span(double seconds)
+  static Clock::duration ToDuration(double seconds)
   {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
@@ -277,11 +278,11 @@ private:
       return result;
     }
     const auto block = static_cast<double>(this->Blocks.Bytes());
-    const bool cut = std::any_of(
-        this->Shares.begin(), this->Shares.end(), [](const Share& share) { return share.Seconds <= 0; });
-    for (const Share& share : this->Shares) {
-      result.Rate += cut ? 0 : static_cast<double>(share.Requests) * block / share.Seconds;
-      result.Seconds.insert(result.Seconds.end(), share.Times.begin(), share.Times.end());
+    const bool cut = std::any_of(this->Counts.begin(), this->Counts.end(),
+        [](const ThreadCounts& counts) { return counts.Seconds <= 0; });
+    for (const ThreadCounts& counts : this->Counts) {
+      result.Rate += cut ? 0 : static_cast<double>(counts.Requests) * block / counts.Seconds;
+      result.Seconds.insert(result.Seconds.end(), counts.Times.begin(), counts.Times.end());
     }
     return cut ? this->CutResult(result, block) : result;
   }
@@ -291,33 +292,34 @@ private:
   MeteredRate CutResult(MeteredRate result, double block) const
   {
     double requests = 0, end = 0;
-    for (const Share& share : this->Shares) {
-      requests += static_cast<double>(share.All);
-      end = std::max(end, share.End);
-      if (share.Times.empty() && share.All > 0) {
-        result.Seconds.push_back(share.End / static_cast<double>(share.All));
+    for (const ThreadCounts& counts : this->Counts) {
+      requests += static_cast<double>(counts.All);
+      end = std::max(end, counts.End);
+      if (counts.Times.empty() && counts.All > 0) {
+        result.Seconds.push_back(counts.End / static_cast<double>(counts.All));
       }
     }
     result.Rate = end > 0 ? requests * block / end : 0;
     return result;
   }
 
-  Source& From;
+  Source& DataSource;
   const ProbeBlocks& Blocks;
   const MeterSettings& Settings;
   BlockOrder Order;
-  std::vector<Share> Shares;
+  std::vector<ThreadCounts> Counts;
   std::mutex Mutex;  ///< protects the following members
-  std::condition_variable Change;
+  std::condition_variable StateChange;
   Clock::time_point Begin;
   bool Started = false;
-  int Counted = 0;
+  int FinishedThreads = 0;
   std::string Fault;
   bool Cancelled = false;
   std::atomic<bool> Stop{false};
 };
 
-constexpr int TimesOfRank = 32;  ///< number of quantiles of request times that a rank sends to the others
+/// Number of quantiles of request times that a rank sends to the other ranks.
+constexpr int TimesOfRank = 32;
 
 /// Upper bounds of the durations of a measurement and of the whole probe, as multiples of the planned times.
 constexpr double MostOfStep = 3;
@@ -387,7 +389,7 @@ ProbeBlocks::ProbeBlocks(const std::vector<std::uint64_t>& fileBytes, std::uint6
   }
 }
 
-ProbeBlocks::Place ProbeBlocks::At(std::uint64_t index) const
+ProbeBlocks::BlockLocation ProbeBlocks::At(std::uint64_t index) const
 {
   const auto file = std::upper_bound(this->Ends.begin(), this->Ends.end(), index);
   const std::uint64_t before = file == this->Ends.begin() ? 0 : *(file - 1);
@@ -405,11 +407,13 @@ StorageMeter::StorageMeter(Communicator& comm, const std::string& dir, const Qui
 {
 }
 
-/// Collective: returns whether any rank, or the progress callback, cancels. Sets Elapsed to the time on rank
-/// 0.
-bool StorageMeter::AnyCancels(bool mine)
+/// Returns whether the user has cancelled on any rank, or in the progress callback. Sets Elapsed to the time
+/// on rank 0. isCancelled: true if this rank has noticed a cancellation. Collective: every rank of the
+/// communicator calls it.
+bool StorageMeter::ExchangeCancellation(bool isCancelled)
 {
-  const bool cancel = mine || this->CallbackCancelled || (this->Options.Cancel && *this->Options.Cancel);
+  const bool cancel =
+      isCancelled || this->CallbackCancelled || (this->Options.Cancel && *this->Options.Cancel);
   const std::vector<double> all =
       this->Comm.AllGather(std::vector<double>{cancel ? 1.0 : 0.0, this->Watch.Seconds()});
   this->Elapsed = all[1];  // of rank 0, so that all ranks make the same decisions
@@ -419,7 +423,7 @@ bool StorageMeter::AnyCancels(bool mine)
   return this->IsCancelled;
 }
 
-void StorageMeter::Tell(const std::string& doing)
+void StorageMeter::ReportProgress(const std::string& activity)
 {
   if (!this->Progress || this->Comm.Rank() != 0) {
     return;
@@ -431,7 +435,7 @@ void StorageMeter::Tell(const std::string& doing)
   const double planned = this->Options.Seconds * (1 - progress.Fraction);
   const double seen = this->Done > 0 ? this->Watch.Seconds() / this->Done * (1 - progress.Fraction) : planned;
   progress.SecondsLeft = this->Done < enough ? planned : seen;
-  progress.Doing = doing;
+  progress.Activity = activity;
   progress.Samples = &this->Samples;
   this->CallbackCancelled = this->CallbackCancelled || !this->Progress(progress);
 }
@@ -439,26 +443,26 @@ void StorageMeter::Tell(const std::string& doing)
 void StorageMeter::Prepare(double share)
 {
   if (this->Options.ExistingFiles.empty()) {
-    this->Tell(
+    this->ReportProgress(
         fmt::format("writing {} of test files", ByteText(static_cast<double>(this->Options.TestBytes))));
-    this->Written = std::make_unique<TestFiles>(
+    this->WrittenFiles = std::make_unique<TestFiles>(
         this->Comm, this->Dir, this->Options.TestBytes, share * this->Options.Seconds, this->Options.Cancel);
-    this->Read = this->Written->Files();
+    this->FilesToRead = this->WrittenFiles->Files();
   } else {
-    RunOnAllRanks(this->Comm, [this] { this->Read = FindProbeFiles(this->Options.ExistingFiles); });
+    RunOnAllRanks(this->Comm, [this] { this->FilesToRead = FindProbeFiles(this->Options.ExistingFiles); });
   }
   this->Done += share;
-  if (!this->AnyCancels(false)) {
-    this->AgreeOnAccess();
+  if (!this->ExchangeCancellation(false)) {
+    this->ChooseAccess();
   }
 }
 
-/// Collective: chooses how reads bypass the page cache (O_DIRECT, or dropping the files), and the limit on
-/// buffer memory; the same on all ranks.
-void StorageMeter::AgreeOnAccess()
+/// Chooses how reads bypass the page cache (O_DIRECT, or dropping the files), and the limit on buffer memory.
+/// The choice is the same on all ranks. Collective: every rank of the communicator calls it.
+void StorageMeter::ChooseAccess()
 {
   double direct = 0;
-  RunOnAllRanks(this->Comm, [&] { direct = BypassFor(this->Read) == CacheBypass::Direct ? 1 : 0; });
+  RunOnAllRanks(this->Comm, [&] { direct = BypassFor(this->FilesToRead) == CacheBypass::Direct ? 1 : 0; });
   const std::vector<double> all = this->Comm.AllGather(
       std::vector<double>{direct, static_cast<double>(AvailableMemory()) / (4.0 * this->Comm.Size())});
   this->MostBuffers = 1024.0 * static_cast<double>(MiB);
@@ -467,7 +471,8 @@ void StorageMeter::AgreeOnAccess()
     this->Bypass = all[i] > 0 ? this->Bypass : CacheBypass::Drop;
     this->MostBuffers = std::min(this->MostBuffers, all[i + 1]);
   }
-  RunOnAllRanks(this->Comm, [this] { this->From = MakeUncachedSource(this->Read, this->Bypass); });
+  RunOnAllRanks(
+      this->Comm, [this] { this->DataSource = MakeUncachedSource(this->FilesToRead, this->Bypass); });
 }
 
 bool StorageMeter::Fits(int concurrency, std::uint64_t bytes) const
@@ -475,32 +480,32 @@ bool StorageMeter::Fits(int concurrency, std::uint64_t bytes) const
   constexpr std::uint64_t leastBlocks = 4;
   const double threads = ThreadsOf(concurrency, this->Comm.Size(), 0);
   return threads * static_cast<double>(bytes) <= this->MostBuffers &&
-         ProbeBlocks(this->Read.Bytes, bytes).Count() >= leastBlocks;
+         ProbeBlocks(this->FilesToRead.Bytes, bytes).Count() >= leastBlocks;
 }
 
-bool StorageMeter::Measure(const Step& step, StepResult& result)
+bool StorageMeter::Measure(const Measurement& measurement, MeasurementResult& result)
 {
-  this->Tell(step.Doing);
+  this->ReportProgress(measurement.Activity);
   if (this->Bypass == CacheBypass::Drop) {
-    for (const std::string& path : this->Read.Paths) {
-      DropFromMemory(path);
+    for (const std::string& path : this->FilesToRead.Paths) {
+      DropFromPageCache(path);
     }
   }
-  if (this->AnyCancels(false)) {
+  if (this->ExchangeCancellation(false)) {
     return false;
   }
-  const ProbeBlocks blocks(this->Read.Bytes, step.Bytes);
-  const MeteredRate mine = MeasureRate(*this->From, blocks, this->SettingsOf(step));
-  RunOnAllRanks(this->Comm, [&mine] {
-    if (!mine.Fault.empty()) {
-      throw Error(mine.Fault);
+  const ProbeBlocks blocks(this->FilesToRead.Bytes, measurement.Bytes);
+  const MeteredRate ownRate = MeasureRate(*this->DataSource, blocks, this->SettingsOf(measurement));
+  RunOnAllRanks(this->Comm, [&ownRate] {
+    if (!ownRate.Fault.empty()) {
+      throw Error(ownRate.Fault);
     }
   });
-  if (this->AnyCancels(mine.Cancelled)) {
+  if (this->ExchangeCancellation(ownRate.Cancelled)) {
     return false;
   }
-  this->Done += step.Share;
-  this->AddRanks(mine, result);
+  this->Done += measurement.Share;
+  this->GatherResults(ownRate, result);
   return true;
 }
 
@@ -509,29 +514,29 @@ double StorageMeter::BoundOf(double share) const
   return std::max(MostOfStep * share * this->Options.Seconds, LeastBound);
 }
 
-MeterSettings StorageMeter::SettingsOf(const Step& step)
+MeterSettings StorageMeter::SettingsOf(const Measurement& measurement)
 {
   constexpr double mostWarmUp = 0.3;
   const double ranks = this->Comm.Size();
-  const double seconds = step.Share * this->Options.Seconds;
+  const double seconds = measurement.Share * this->Options.Seconds;
   MeterSettings settings;
-  settings.Threads = ThreadsOf(step.Concurrency, this->Comm.Size(), this->Comm.Rank());
-  settings.Scattered = step.Scattered;
+  settings.Threads = ThreadsOf(measurement.Concurrency, this->Comm.Size(), this->Comm.Rank());
+  settings.Scattered = measurement.Scattered;
   // Each measurement begins at another block, and each rank begins in the part that another rank has written.
-  const double turn = std::fmod(0.618 * ++this->Steps, 1.0) / ranks;
+  const double turn = std::fmod(0.618 * ++this->MeasurementCount, 1.0) / ranks;
   settings.Start = std::fmod((this->Comm.Rank() + 1) / ranks + turn, 1.0);
   settings.WarmUp = std::min(0.2 * seconds, mostWarmUp);
   settings.Seconds = seconds - settings.WarmUp;
-  settings.MostSeconds = this->BoundOf(step.Share);
+  settings.MostSeconds = this->BoundOf(measurement.Share);
   settings.Cancel = this->Options.Cancel;
-  settings.WaitForOthers = [this] { this->Comm.AllGather(std::vector<int>{0}); };
+  settings.WaitForOtherRanks = [this] { this->Comm.AllGather(std::vector<int>{0}); };
   return settings;
 }
 
-void StorageMeter::AddRanks(const MeteredRate& mine, StepResult& result)
+void StorageMeter::GatherResults(const MeteredRate& ownRate, MeasurementResult& result)
 {
-  std::vector<double> numbers = QuantilesOf(mine.Seconds, TimesOfRank);
-  numbers.push_back(mine.Rate);
+  std::vector<double> numbers = QuantilesOf(ownRate.Seconds, TimesOfRank);
+  numbers.push_back(ownRate.Rate);
   const std::vector<double> all = this->Comm.AllGather(numbers);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i % numbers.size() == TimesOfRank) {
@@ -550,7 +555,7 @@ bool StorageMeter::IsOutOfTime() const
 double StorageMeter::FastestReread()
 {
   double again = 0;
-  RunOnAllRanks(this->Comm, [&] { again = RereadRate(this->Read); });
+  RunOnAllRanks(this->Comm, [&] { again = RereadRate(this->FilesToRead); });
   const std::vector<double> all = this->Comm.AllGather(std::vector<double>{again});
   return *std::max_element(all.begin(), all.end());
 }

@@ -27,32 +27,32 @@ enum class CacheBypass
 /// Returns Direct if O_DIRECT works for the files, otherwise Drop.
 CacheBypass BypassFor(const ProbeFiles& files);
 
-/// Returns a source that keeps all files open. Throws Error.
+/// Returns a source that keeps all files open. Throws Error if a file cannot be opened.
 std::unique_ptr<Source> MakeUncachedSource(const ProbeFiles& files, CacheBypass bypass);
 
-/// Returns the rate in bytes/s of rereading the same few bytes; 0 if unknown. This is the rate of this
+/// Returns the rate in bytes/s of rereading the same few bytes; 0 if unknown. The rate is that of this
 /// machine's page cache if the file system uses the cache.
 double RereadRate(const ProbeFiles& files);
 
 // ---- one process
 // --------------------------------------------------------------------------------------------------
 
-/// The blocks of one size in several files. A rest at the end of a file belongs to no block.
+/// The blocks of one size in several files. The remainder at the end of a file belongs to no block.
 class ProbeBlocks
 {
 public:
-  struct Place
+  struct BlockLocation
   {
     int File;
     std::uint64_t Offset;
   };
 
-  /// fileBytes[i]: length of file i. bytes: size of a block, >= 1.
+  /// Divides the files into blocks. fileBytes[i]: length of file i in bytes. bytes: size of a block, >= 1.
   ProbeBlocks(const std::vector<std::uint64_t>& fileBytes, std::uint64_t bytes);
   std::uint64_t Count() const { return this->Ends.empty() ? 0 : this->Ends.back(); }
   std::uint64_t Bytes() const { return this->BlockBytes; }
   /// Returns the file and the offset of a block. index: 0 .. Count() - 1, in file order.
-  Place At(std::uint64_t index) const;
+  BlockLocation At(std::uint64_t index) const;
 
 private:
   std::uint64_t BlockBytes;
@@ -62,91 +62,95 @@ private:
 struct MeterSettings
 {
   int Threads = 1;         ///< requests in flight, >= 0
-  bool Scattered = false;  ///< true: consecutive requests are far apart; false: one after another
-  double Start = 0;        ///< part of the blocks before the first one that is read, 0 .. 1
-  double WarmUp = 0.1;     ///< seconds before the count begins
-  double Seconds = 1;      ///< seconds that count; more if a single request takes longer
+  bool Scattered = false;  ///< true: consecutive requests are far apart in the files; false: adjacent
+  double Start = 0;        ///< fraction of the blocks before the first block to read, 0 .. 1
+  double WarmUp = 0.1;     ///< seconds from the start until requests count
+  double Seconds = 1;      ///< seconds during which requests count; longer if a single request takes longer
   /// Upper bound of the duration in seconds. After that time, new requests begin only while this process
   /// waits for other ranks. If a thread has not finished counting by then, all requests count, from the
   /// warm-up to the end.
   double MostSeconds = std::numeric_limits<double>::infinity();
   const std::atomic<bool>* Cancel = nullptr;
-  /// Function that waits for the other ranks. MeasureRate() calls it once, when all threads have finished
-  /// counting, while the threads continue to read.
-  std::function<void()> WaitForOthers;
+  /// Function that waits for the other ranks. MeasureRate() calls the function once, when all threads have
+  /// finished counting, while the threads continue to read.
+  std::function<void()> WaitForOtherRanks;
 };
 
 struct MeteredRate
 {
   double Rate = 0;              ///< bytes/s of all threads; 0 if nothing was measured
-  std::vector<double> Seconds;  ///< times of single requests, unsorted; if there are many, the last ones
+  std::vector<double> Seconds;  ///< times of single requests, unsorted; of many requests, only the last times
   bool Cancelled = false;
   std::string Fault;  ///< text of an error; empty on success
 };
 
 /// Reads blocks repeatedly with several threads. Each thread counts from the end of one request to the end of
-/// a later one, and continues until all threads have finished counting, so that all requests are in flight
-/// during the counts. Does not throw, and always calls WaitForOthers.
+/// a later request, and continues until all threads have finished counting, so that all requests are in
+/// flight during the counts. Does not throw, and always calls WaitForOtherRanks.
 MeteredRate MeasureRate(Source& source, const ProbeBlocks& blocks, const MeterSettings& settings);
 
 // ---- all ranks
 // --------------------------------------------------------------------------------------------------
 
 /// The parameters of one measurement.
-struct Step
+struct Measurement
 {
   int Concurrency = 1;            ///< N, the requests in flight on all ranks
   std::uint64_t Bytes = 1 << 20;  ///< bytes of a request
   bool Scattered = false;
-  double Share = 0;  ///< part of the probe's time, 0 .. 1
-  std::string Doing;
+  double Share = 0;  ///< fraction of the probe's time, 0 .. 1
+  std::string Activity;
 };
 
-struct StepResult
+struct MeasurementResult
 {
   double Rate = 0;            ///< bytes/s of all ranks
   std::vector<double> Times;  ///< seconds of single requests, from all ranks
 };
 
-/// Makes measurements on all ranks together. Each rank has one such object, and all ranks call the same
-/// functions in the same order.
+/// Makes measurements on all ranks together. Each rank has one StorageMeter, and all ranks call the same
+/// methods in the same order.
 class StorageMeter
 {
 public:
-  /// Keeps references to all arguments, which must outlive this object.
+  /// Creates a meter for the storage of `dir`. Keeps references to all arguments, which must outlive this
+  /// object. samples: the samples so far, for `progress`. Not collective.
   StorageMeter(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
       const ProbeProgressCallback& progress, const std::vector<RateSample>& samples);
 
-  /// Collective: writes test files, or finds existing files. share: part of the probe's time for writing, 0
-  /// .. 1. Throws Error, the same on all ranks.
+  /// Writes test files, or finds existing files. share: fraction of the probe's time for writing, 0 .. 1.
+  /// Throws Error, the same on all ranks, if the files cannot be written or found. Collective: every rank of
+  /// the communicator calls it.
   void Prepare(double share);
   /// Returns whether the files have enough blocks, and the ranks enough memory, for `concurrency` requests of
   /// `bytes` bytes.
   bool Fits(int concurrency, std::uint64_t bytes) const;
   /// Returns the maximum duration in seconds of a measurement with this share of the probe's time.
   double BoundOf(double share) const;
-  /// Collective: makes a measurement. Returns false if the user cancels. Throws Error, the same on all ranks.
-  bool Measure(const Step& step, StepResult& result);
+  /// Makes a measurement. Returns false if the user cancels. Throws Error, the same on all ranks, if a file
+  /// cannot be read. Collective: every rank of the communicator calls it.
+  bool Measure(const Measurement& measurement, MeasurementResult& result);
   /// Counts a skipped measurement with this share of the time as done.
   void Skip(double share) { this->Done += share; }
-  /// Collective: returns the greatest RereadRate() of all ranks, in bytes/s.
+  /// Returns the greatest RereadRate() of all ranks, in bytes/s. Collective: every rank of the communicator
+  /// calls it.
   double FastestReread();
 
   bool Cancelled() const { return this->IsCancelled; }
   /// Returns whether the time is over, so that no other measurement may begin; the same on all ranks.
   bool IsOutOfTime() const;
   /// Returns whether reads drop the files from the page cache, because O_DIRECT does not work.
-  bool DropsCaches() const { return this->From && this->Bypass == CacheBypass::Drop; }
-  const ProbeFiles& Files() const { return this->Read; }
+  bool DropsCaches() const { return this->DataSource && this->Bypass == CacheBypass::Drop; }
+  const ProbeFiles& Files() const { return this->FilesToRead; }
   /// Returns the seconds since the constructor.
   double Seconds() const { return this->Watch.Seconds(); }
 
 private:
-  bool AnyCancels(bool mine);
-  void Tell(const std::string& doing);
-  void AgreeOnAccess();
-  MeterSettings SettingsOf(const Step& step);
-  void AddRanks(const MeteredRate& mine, StepResult& result);
+  bool ExchangeCancellation(bool isCancelled);
+  void ReportProgress(const std::string& activity);
+  void ChooseAccess();
+  MeterSettings SettingsOf(const Measurement& measurement);
+  void GatherResults(const MeteredRate& ownRate, MeasurementResult& result);
 
   Communicator& Comm;
   const std::string& Dir;
@@ -154,16 +158,16 @@ private:
   const ProbeProgressCallback& Progress;
   const std::vector<RateSample>& Samples;
   Stopwatch Watch;
-  std::unique_ptr<TestFiles> Written;
-  ProbeFiles Read;
+  std::unique_ptr<TestFiles> WrittenFiles;
+  ProbeFiles FilesToRead;
   CacheBypass Bypass = CacheBypass::Drop;
-  std::unique_ptr<Source> From;
+  std::unique_ptr<Source> DataSource;
   double MostBuffers = 0;  ///< maximum number of bytes for the requests of one rank
   double Done = 0;         ///< finished part of the probe, 0 .. 1
   double Elapsed = 0;      ///< seconds on rank 0
-  int Steps = 0;
+  int MeasurementCount = 0;
   bool IsCancelled = false;
-  bool CallbackCancelled = false;  ///< the progress callback has returned false
+  bool CallbackCancelled = false;  ///< true: the progress callback has returned false
 };
 
 }  // namespace patchio::probe

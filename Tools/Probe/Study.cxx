@@ -35,7 +35,7 @@
 namespace patchio::probe {
 namespace {
 
-/// Size of the file that shows whether files can be dropped from this machine's memory.
+/// Size in bytes of the file that shows whether files can be dropped from this machine's page cache.
 constexpr std::uint64_t CacheCheckBytes = 64u << 20;
 
 // ---- simultaneous reads and writes
@@ -47,14 +47,15 @@ struct InfluenceTrial
   std::string ReadFile, WriteFile;
   std::uint64_t FileBytes = 0;  ///< size of each file
   std::uint64_t Block = 0;
-  int Writers = 0;  ///< number of ranks that write, the last ranks; 0: half. A single rank uses two threads
+  int Writers = 0;  ///< number of ranks that write; the last ranks write; 0: half of the ranks; a single rank
+                    ///< uses two threads
   double Seconds = 0.5;  ///< duration of each of the three runs
 };
 
-/// Returns the number of ranks that write. wanted: requested number; 0: half of `ranks`.
-int WritersOf(int ranks, int wanted)
+/// Returns the number of ranks that write. requested: requested number; 0: half of `ranks`.
+int WritersOf(int ranks, int requested)
 {
-  return wanted > 0 ? std::min(wanted, std::max(1, ranks - 1)) : std::max(1, ranks / 2);
+  return requested > 0 ? std::min(requested, std::max(1, ranks - 1)) : std::max(1, ranks / 2);
 }
 
 /// A reader or writer, and its part of the file.
@@ -84,8 +85,8 @@ std::vector<Worker> WorkersOf(const Communicator& ranks, const InfluenceTrial& t
 }
 
 /// Reads or writes the worker's part repeatedly until the time is over. Returns the rate in bytes/s. Throws
-/// Error.
-double Act(const Worker& worker, const InfluenceTrial& trial, std::uint64_t seed)
+/// Error if a file cannot be read or written, or if a read value is wrong.
+double RunWorker(const Worker& worker, const InfluenceTrial& trial, std::uint64_t seed)
 {
   const PlainFile file(worker.Write ? trial.WriteFile : trial.ReadFile,
       worker.Write ? PlainFile::Purpose::Update : PlainFile::Purpose::Read);
@@ -130,14 +131,15 @@ struct TwoRates
   double Read = 0, Write = 0;
 };
 
-/// Collective: runs the readers, the writers or both at the same time. Throws Error, on all ranks.
+/// Runs the readers, the writers or both at the same time. Throws Error, on all ranks, if a worker fails.
+/// Collective: every rank of the communicator calls it.
 TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t seed, bool read, bool write)
 {
   const std::vector<Worker> workers = WorkersOf(ranks, trial);
   RunOnAllRanks(ranks, [&] {
     if (!Interrupt::Received()) {
-      DropFromMemory(trial.ReadFile);
-      DropFromMemory(trial.WriteFile);
+      DropFromPageCache(trial.ReadFile);
+      DropFromPageCache(trial.WriteFile);
     }
   });
   double rates[2] = {0, 0};
@@ -146,7 +148,7 @@ TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_
     for (const Worker& worker : workers) {
       if ((worker.Write ? write : read) && !Interrupt::Received()) {
         all.push_back(
-            std::async(std::launch::async, [&] { rates[worker.Write] = Act(worker, trial, seed); }));
+            std::async(std::launch::async, [&] { rates[worker.Write] = RunWorker(worker, trial, seed); }));
       }
     }
     for (std::future<void>& each : all) {
@@ -157,7 +159,8 @@ TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_
   return {rates[0], rates[1]};
 }
 
-/// Collective: writes both files, a part on each rank.
+/// Writes both files, a part on each rank. Throws Error, on all ranks, if a file cannot be written.
+/// Collective: every rank of the communicator calls it.
 void WriteFiles(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t seed)
 {
   const std::uint64_t part = (trial.FileBytes / ranks.Size() + 7) / 8 * 8;
@@ -169,9 +172,9 @@ void WriteFiles(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t 
   });
 }
 
-/// Collective: measures the readers alone, the writers alone, and both at the same time, with pread and
-/// pwrite on two files. Appends the rates to `result`, unless a signal has come. Checks the values that are
-/// read. Throws Error, on all ranks.
+/// Measures the readers alone, the writers alone, and both at the same time, with pread and pwrite on two
+/// files. Appends the rates to `result`, unless a signal has arrived. number: unique number of the trial.
+/// Throws Error, on all ranks, if a worker fails. Collective: every rank of the communicator calls it.
 void MeasureInfluence(
     Communicator& ranks, const InfluenceTrial& trial, std::uint64_t number, InfluenceResult& result)
 {
@@ -199,46 +202,46 @@ void MeasureInfluence(
 // --------------------------------------------------------------------------------------------------
 
 /// A point to measure, with its function.
-struct Planned
+struct PlannedPoint
 {
   PointKey Key;
-  Function What;
+  Function MeasuredFunction;
 };
 
 /// The points that a study measures, the same on all ranks.
 class StudyPlan
 {
 public:
-  /// Throws Error if the settings are invalid or leave nothing to measure. Keeps references to both
-  /// arguments.
+  /// Selects the points. Throws Error if the settings are invalid or leave nothing to measure. Keeps
+  /// references to both arguments.
   StudyPlan(const Settings& settings, const Communicator& ranks);
 
-  const Choice& Wanted() const { return this->Chosen; }
-  const std::vector<Planned>& Points() const { return this->All; }
-  /// Returns this rank's part of a file of about `size` bytes.
+  const StudySelection& Selection() const { return this->Selected; }
+  const std::vector<PlannedPoint>& Points() const { return this->All; }
+  /// Returns this rank's layout of a file of at most `size` bytes.
   Layout LayoutOf(View view, std::uint64_t size) const;
-  /// Returns the bytes of all test files.
+  /// Returns the number of bytes of all test files together.
   std::uint64_t BytesOfFiles() const;
   /// Returns the greatest number of bytes of memory that a rank needs.
   double MostMemory() const;
 
 private:
-  void Consider(const Function& function, View view, std::uint64_t size, std::uint64_t block);
+  void AddIfMeasurable(const Function& function, View view, std::uint64_t size, std::uint64_t block);
 
-  const Settings& How;
+  const Settings& Options;
   const Communicator& Ranks;
-  Choice Chosen;
-  std::vector<Planned> All;
+  StudySelection Selected;
+  std::vector<PlannedPoint> All;
 };
 
 StudyPlan::StudyPlan(const Settings& settings, const Communicator& ranks)
-    : How(settings), Ranks(ranks), Chosen(CheckSettings(settings, ranks.Size()))
+    : Options(settings), Ranks(ranks), Selected(CheckSettings(settings, ranks.Size()))
 {
-  for (const Function& function : this->Chosen.Functions) {
-    for (const View view : this->Chosen.Views) {
-      for (const std::uint64_t size : this->Chosen.Sizes) {
-        for (const std::uint64_t block : this->Chosen.Blocks) {
-          this->Consider(function, view, size, block);
+  for (const Function& function : this->Selected.Functions) {
+    for (const View view : this->Selected.Views) {
+      for (const std::uint64_t size : this->Selected.Sizes) {
+        for (const std::uint64_t block : this->Selected.Blocks) {
+          this->AddIfMeasurable(function, view, size, block);
         }
       }
     }
@@ -251,10 +254,10 @@ StudyPlan::StudyPlan(const Settings& settings, const Communicator& ranks)
   }
 }
 
-void StudyPlan::Consider(const Function& function, View view, std::uint64_t size, std::uint64_t block)
+void StudyPlan::AddIfMeasurable(const Function& function, View view, std::uint64_t size, std::uint64_t block)
 {
   const Layout layout = this->LayoutOf(view, size);
-  if (Applies(function, view) && block <= layout.PartBytes()) {
+  if (AreCompatible(function, view) && block <= layout.PartBytes()) {
     this->All.push_back({{function.Name, view, size, block}, function});
   }
 }
@@ -262,24 +265,26 @@ void StudyPlan::Consider(const Function& function, View view, std::uint64_t size
 Layout StudyPlan::LayoutOf(View view, std::uint64_t size) const
 {
   const int count = this->Ranks.Size();
-  return {view, this->Ranks.Rank(), count, DivisibleSize(size, count, this->How.Piece), this->How.Piece};
+  return {view, this->Ranks.Rank(), count, DivisibleSize(size, count, this->Options.PieceBytes),
+      this->Options.PieceBytes};
 }
 
 std::uint64_t StudyPlan::BytesOfFiles() const
 {
-  std::uint64_t bytes = std::min(CacheCheckBytes, this->Chosen.Sizes.back());
-  for (const std::uint64_t size : this->Chosen.Sizes) {
+  std::uint64_t bytes = std::min(CacheCheckBytes, this->Selected.Sizes.back());
+  for (const std::uint64_t size : this->Selected.Sizes) {
     bytes += size;
   }
-  return bytes + (this->How.InfluenceSeconds > 0 ? 2 * this->Chosen.Sizes.back() : 0);
+  return bytes + (this->Options.InfluenceSeconds > 0 ? 2 * this->Selected.Sizes.back() : 0);
 }
 
 double StudyPlan::MostMemory() const
 {
   double most = 0;
-  for (const Planned& point : this->All) {
-    const Layout layout = this->LayoutOf(point.Key.Shape, point.Key.FileBytes);
-    const auto ring = static_cast<double>(std::max(RingBytes, point.Key.Block * (this->How.Concurrency + 1)));
+  for (const PlannedPoint& point : this->All) {
+    const Layout layout = this->LayoutOf(point.Key.FileView, point.Key.FileBytes);
+    const auto ring =
+        static_cast<double>(std::max(RingBytes, point.Key.Block * (this->Options.Concurrency + 1)));
     most = std::max(most, std::min(ring, 2.0 * layout.ViewBytes()));
   }
   return most;
@@ -288,22 +293,22 @@ double StudyPlan::MostMemory() const
 // ---- the study
 // --------------------------------------------------------------------------------------------------
 
-constexpr double FirstDoubt = 0.2;  ///< probability of noise; the study measures candidates again
+constexpr double FirstSignificanceLevel = 0.2;  ///< probability of noise; the study measures candidates again
 
 /// Returns at most `most` features of all curves, the most certain first; the same on all ranks, because all
 /// ranks have the same rates.
-std::vector<FeatureResult> FeaturesToRefine(const Result& found, const Choice& wanted, int most)
+std::vector<FeatureResult> FeaturesToRefine(const Result& found, const StudySelection& selection, int most)
 {
   std::vector<FeatureResult> candidates;
   FeatureOptions options;
-  options.Doubt = FirstDoubt;
-  for (const Function& function : wanted.Functions) {
-    for (const View view : wanted.Views) {
-      for (const std::uint64_t size : wanted.Sizes) {
+  options.SignificanceLevel = FirstSignificanceLevel;
+  for (const Function& function : selection.Functions) {
+    for (const View view : selection.Views) {
+      for (const std::uint64_t size : selection.Sizes) {
         for (const Feature& feature : FindFeatures(CurveOf(found, function.Name, view, size), options)) {
           FeatureResult candidate;
           candidate.Function = function.Name;
-          candidate.Shape = view;
+          candidate.FileView = view;
           candidate.FileBytes = size;
           candidate.First = feature;
           candidates.push_back(candidate);
@@ -328,8 +333,8 @@ std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
   for (const auto& [key, point] : found.Points) {
     if (!point.Error.empty() && point.Error.rfind("not tried", 0) != 0) {
       auto& views = texts[{key.Function, point.Error}];
-      if (views.empty() || views.back() != NameOf(key.Shape)) {
-        views.push_back(NameOf(key.Shape));
+      if (views.empty() || views.back() != NameOf(key.FileView)) {
+        views.push_back(NameOf(key.FileView));
       }
     }
     read += !point.Rates.empty() && !SelectFunctions({key.Function}).front().Write ? 1 : 0;
@@ -364,35 +369,35 @@ class Study
 {
 public:
   Study(tools::Session& session, const Settings& settings, const std::string& output, const StudyFrame& frame)
-      : Out(session),
+      : CurrentSession(session),
         Ranks(session.Ranks()),
-        How(settings),
+        Options(settings),
         Plan(settings, session.Ranks()),
         Output(output),
         OwnBar(session.Root()),
         Bar(frame.Bar ? *frame.Bar : this->OwnBar)
   {
-    this->Found.Scan = frame.Scan;
+    this->StudyResult.Scan = frame.Scan;
   }
 
   Result Run()
   {
-    this->Found.Label = this->How.Label;
-    this->Found.Piece = this->How.Piece;
-    this->Found.Repetitions = this->How.Repetitions;
-    this->Found.Concurrency = this->How.Concurrency;
-    this->Found.Sync = !this->How.NoSync;
-    DescribeCircumstances(this->Ranks, this->How.Directory, this->Found);
+    this->StudyResult.Label = this->Options.Label;
+    this->StudyResult.PieceBytes = this->Options.PieceBytes;
+    this->StudyResult.Repetitions = this->Options.Repetitions;
+    this->StudyResult.Concurrency = this->Options.Concurrency;
+    this->StudyResult.Sync = !this->Options.NoSync;
+    DescribeCircumstances(this->Ranks, this->Options.Directory, this->StudyResult);
     CheckMemoryOfMachines(this->Ranks, this->Plan.MostMemory());
     try {
-      TestFolder folder(this->Ranks, this->How.Directory, this->Plan.BytesOfFiles());
+      TestFolder folder(this->Ranks, this->Options.Directory, this->Plan.BytesOfFiles());
       this->Folder = &folder;
       this->MeasureAll();
     } catch (const Error& error) {
       // A signal on one rank removes test files that other ranks still use, so these ranks fail.
-      const bool interrupted = !this->GoesOn(2) && this->End == Interruption;
-      this->Found.WhyIncomplete = interrupted ? Interruption : error.what();
-      this->Found.Complete = false;
+      const bool interrupted = !this->ShouldContinue(2) && this->EndReason == Interruption;
+      this->StudyResult.WhyIncomplete = interrupted ? Interruption : error.what();
+      this->StudyResult.Complete = false;
       if (this->Folder) {  // null: the study failed before any measurement
         this->Save();
       }
@@ -402,13 +407,13 @@ public:
     }
     this->Save();
     this->CheckSaved();
-    return this->Found;
+    return this->StudyResult;
   }
 
 private:
-  /// Collective: returns whether to continue, the same on all ranks. part: part of the time limit after which
-  /// the measurements stop.
-  bool GoesOn(double part)
+  /// Returns whether to continue, the same on all ranks, and sets EndReason if not. fraction: of the time
+  /// limit, after which the measurements stop. Collective: every rank of the communicator calls it.
+  bool ShouldContinue(double fraction)
   {
     enum
     {
@@ -422,41 +427,43 @@ private:
       state = Interrupted;
     } else if (!this->SaveFault.empty()) {
       state = Unsaved;
-    } else if (this->How.Budget > 0 && this->Out.Root() && this->Watch.Seconds() > part * this->How.Budget) {
+    } else if (this->Options.Budget > 0 && this->CurrentSession.Root() &&
+               this->Watch.Seconds() > fraction * this->Options.Budget) {
       state = Late;
     }
     MPI_Allreduce(MPI_IN_PLACE, &state, 1, MPI_INT, MPI_MAX, this->Ranks.Mpi());
     if (state == Interrupted) {
-      this->End = Interruption;
+      this->EndReason = Interruption;
     } else if (state == Unsaved) {
-      this->End = "saving its results failed";
+      this->EndReason = "saving its results failed";
     } else if (state == Late) {
-      this->End = fmt::format("its time limit of {:g} s was reached", this->How.Budget);
+      this->EndReason = fmt::format("its time limit of {:g} s was reached", this->Options.Budget);
     }
     return state == Go;
   }
 
-  bool EndsNow() const { return this->End == Interruption || !this->SaveFault.empty(); }
+  bool MustEnd() const { return this->EndReason == Interruption || !this->SaveFault.empty(); }
 
   void Save()
   {
-    if (!this->Out.Root()) {
+    if (!this->CurrentSession.Root()) {
       return;
     }
-    this->Found.Seconds = this->Watch.Seconds();
-    this->LastSaved = this->Found.Seconds;
-    const std::string fault = CatchError([&] { SaveResult(this->Found, this->Output); });
+    this->StudyResult.Seconds = this->Watch.Seconds();
+    this->LastSaved = this->StudyResult.Seconds;
+    const std::string fault = CatchError([&] { SaveResult(this->StudyResult, this->Output); });
     this->SaveFault = this->SaveFault.empty() ? fault : this->SaveFault;
   }
 
-  void SaveNowAndThen()
+  void SaveIfDue()
   {
     if (this->Watch.Seconds() - this->LastSaved > SecondsOfSaving) {
       this->Save();
     }
   }
 
-  /// Collective: throws Error on all ranks if the results could not be saved.
+  /// Throws Error, on all ranks, if the results could not be saved. Collective: every rank of the
+  /// communicator calls it.
   void CheckSaved()
   {
     RunOnAllRanks(this->Ranks, [&] {
@@ -468,62 +475,63 @@ private:
 
   void Warn(const std::string& text)
   {
-    this->Found.Warnings.push_back(text);
-    this->Out.Warn(text);
+    this->StudyResult.Warnings.push_back(text);
+    this->CurrentSession.Warn(text);
   }
 
   void MeasureAll()
   {
     this->Save();
     this->CheckSaved();
-    this->Found.Cache = CheckCache(this->Ranks, this->Folder->File("cache"),
+    this->StudyResult.Cache = CheckCache(this->Ranks, this->Folder->File("cache"),
         std::min(
-            CacheCheckBytes, this->Plan.LayoutOf(View::Own, this->Plan.Wanted().Sizes.back()).FileBytes));
-    const std::string warning = CacheWarning(this->Found.Cache);
+            CacheCheckBytes, this->Plan.LayoutOf(View::Own, this->Plan.Selection().Sizes.back()).FileBytes));
+    const std::string warning = CacheWarning(this->StudyResult.Cache);
     if (!warning.empty() && !Interrupt::Received()) {
       this->Warn(warning);
     }
     this->MeasurePasses();
-    if (!this->EndsNow()) {
+    if (!this->MustEnd()) {
       this->BeginPhase(PartOfInfluence);
       this->MeasureInfluences();
     }
-    if (!this->EndsNow()) {
+    if (!this->MustEnd()) {
       this->BeginPhase(1);
       this->MeasureFeaturesAgain();
     }
-    this->Found.Complete = this->End.empty();
-    this->Found.WhyIncomplete = this->End;
-    for (const std::string& text : WarningsOf(this->Found, this->How.MostSeconds)) {
+    this->StudyResult.Complete = this->EndReason.empty();
+    this->StudyResult.WhyIncomplete = this->EndReason;
+    for (const std::string& text : WarningsOf(this->StudyResult, this->Options.MostSeconds)) {
       this->Warn(text);
     }
   }
 
-  /// Begins a phase that ends when the whole progress is `to`, 0 to 1.
+  /// Begins a phase that ends at the fraction `to` of the whole progress, 0 to 1.
   void BeginPhase(double to)
   {
     this->PhaseFrom = this->PhaseTo;
     this->PhaseTo = to;
   }
 
-  void Show(double part, double left, const std::string& what)
+  void Show(double fraction, double secondsLeft, const std::string& activity)
   {
-    this->Bar.Show(this->PhaseFrom + part * (this->PhaseTo - this->PhaseFrom), left, what);
+    this->Bar.Show(this->PhaseFrom + fraction * (this->PhaseTo - this->PhaseFrom), secondsLeft, activity);
   }
 
   /// Measures all points once in each pass. Each pass has its own random order, so that other load on the
   /// storage affects all points alike.
   void MeasurePasses()
   {
-    std::mt19937_64 random(this->How.Seed);
-    std::vector<Planned> points = this->Plan.Points();
-    this->PhaseTo = this->How.InfluenceSeconds > 0 || this->How.Features > 0 ? PartOfPasses : 1;
-    const std::size_t all = points.size() * this->How.Repetitions;
+    std::mt19937_64 random(this->Options.Seed);
+    std::vector<PlannedPoint> points = this->Plan.Points();
+    this->PhaseTo = this->Options.InfluenceSeconds > 0 || this->Options.Features > 0 ? PartOfPasses : 1;
+    const std::size_t all = points.size() * this->Options.Repetitions;
     std::size_t done = 0;
-    for (int pass = 0; pass < this->How.Repetitions; ++pass) {
+    for (int pass = 0; pass < this->Options.Repetitions; ++pass) {
       std::shuffle(points.begin(), points.end(), random);
-      for (const Planned& point : points) {
-        if (!this->GoesOn(this->How.InfluenceSeconds > 0 || this->How.Features > 0 ? PartOfPasses : 1)) {
+      for (const PlannedPoint& point : points) {
+        if (!this->ShouldContinue(
+                this->Options.InfluenceSeconds > 0 || this->Options.Features > 0 ? PartOfPasses : 1)) {
           return;
         }
         this->ShowProgress(done++, all, this->MeasurePoint(point));
@@ -531,22 +539,23 @@ private:
     }
   }
 
-  /// Collective: measures a point once. Returns a text for the progress.
-  std::string MeasurePoint(const Planned& point)
+  /// Measures a point once. Returns a text for the progress. Collective: every rank of the communicator calls
+  /// it.
+  std::string MeasurePoint(const PlannedPoint& point)
   {
     PointResult result;
-    const auto known = this->Found.Points.find(point.Key);
-    if (known != this->Found.Points.end()) {
+    const auto known = this->StudyResult.Points.find(point.Key);
+    if (known != this->StudyResult.Points.end()) {
       result = known->second;
     }
     result.Key = point.Key;
-    auto& [good, bad] = this->Fates[{point.Key.Function, point.Key.Shape}];
+    auto& [good, bad] = this->OutcomeCounts[{point.Key.Function, point.Key.FileView}];
     if (!result.Error.empty()) {
       return point.Key.Function;
     }
     if (good == 0 && bad >= MostFaults) {
       result.Error = "not tried, because other sizes failed";
-      this->Found.Points[point.Key] = result;
+      this->StudyResult.Points[point.Key] = result;
       return point.Key.Function;
     }
     const Outcome outcome = Measure(this->Ranks, this->TrialOf(point), this->Memory);
@@ -558,29 +567,29 @@ private:
       result = PointResult();
       result.Key = point.Key;
       result.Error = outcome.Error;
-      result.WrongValues = outcome.Wrong;
+      result.WrongValues = outcome.WrongValues;
     } else {
       ++good;
-      this->Append(outcome, point, result);
+      this->AppendOutcome(outcome, point, result);
     }
-    this->Found.Points[point.Key] = result;
-    this->SaveNowAndThen();
-    return fmt::format("{} {}, {} in blocks of {}: {}", point.Key.Function, NameOf(point.Key.Shape),
+    this->StudyResult.Points[point.Key] = result;
+    this->SaveIfDue();
+    return fmt::format("{} {}, {} in blocks of {}: {}", point.Key.Function, NameOf(point.Key.FileView),
         SizeText(point.Key.FileBytes), SizeText(point.Key.Block),
         outcome.Error.empty() ? ByteText(outcome.Rate) + "/s" : outcome.Error);
   }
 
-  Trial TrialOf(const Planned& point)
+  Trial TrialOf(const PlannedPoint& point)
   {
     Trial trial;
-    trial.What = point.What;
-    trial.Where = this->Plan.LayoutOf(point.Key.Shape, point.Key.FileBytes);
+    trial.MeasuredFunction = point.MeasuredFunction;
+    trial.FileLayout = this->Plan.LayoutOf(point.Key.FileView, point.Key.FileBytes);
     trial.Block = point.Key.Block;
-    trial.Concurrency = this->How.Concurrency;
-    trial.Sync = !this->How.NoSync;
-    trial.MostSeconds = this->How.MostSeconds;
+    trial.Concurrency = this->Options.Concurrency;
+    trial.Sync = !this->Options.NoSync;
+    trial.MostSeconds = this->Options.MostSeconds;
     trial.Path = this->PathOf(point.Key.FileBytes);
-    trial.Number = ++this->Trials;
+    trial.Number = ++this->TrialCount;
     return trial;
   }
 
@@ -593,7 +602,7 @@ private:
     return path;
   }
 
-  void Append(const Outcome& outcome, const Planned& point, PointResult& result)
+  void AppendOutcome(const Outcome& outcome, const PlannedPoint& point, PointResult& result)
   {
     result.Seconds.push_back(outcome.Seconds);
     result.SyncSeconds.push_back(outcome.SyncSeconds);
@@ -602,55 +611,56 @@ private:
     result.ViewSeconds = outcome.ViewSeconds;
     result.Bytes = outcome.Bytes;
     result.Cut |= outcome.Cut;
-    if (!point.What.Write) {
+    if (!point.MeasuredFunction.Write) {
       // If all ranks read the whole file, the storage may deliver each byte only once.
-      const double repeats = point.Key.Shape == View::Whole ? this->Ranks.Size() : 1;
-      result.Cached |=
-          LooksCached(this->Found.Cache, outcome.Rate / repeats, outcome.Resident, this->Ranks.Size());
+      const double repeats = point.Key.FileView == View::Whole ? this->Ranks.Size() : 1;
+      result.Cached |= IsProbablyCached(
+          this->StudyResult.Cache, outcome.Rate / repeats, outcome.Resident, this->Ranks.Size());
     }
   }
 
-  void ShowProgress(std::size_t done, std::size_t all, const std::string& what)
+  void ShowProgress(std::size_t done, std::size_t all, const std::string& activity)
   {
     const double now = this->Watch.Seconds();
     double left = now / (done + 1) * (all - done - 1);
-    left += this->How.InfluenceSeconds * 3.5 * this->Plan.Wanted().Blocks.size() * this->How.Repetitions;
-    if (this->How.Budget > 0) {
-      left = std::min(left, std::max(0.0, this->How.Budget - now));
+    left += this->Options.InfluenceSeconds * 3.5 * this->Plan.Selection().Blocks.size() *
+            this->Options.Repetitions;
+    if (this->Options.Budget > 0) {
+      left = std::min(left, std::max(0.0, this->Options.Budget - now));
     }
-    this->Show(now / (now + left), left, what);
+    this->Show(now / (now + left), left, activity);
   }
 
   void MeasureInfluences()
   {
-    if (this->How.InfluenceSeconds <= 0) {
+    if (this->Options.InfluenceSeconds <= 0) {
       return;
     }
     InfluenceTrial trial;
     trial.ReadFile = this->Folder->File("read");
     trial.WriteFile = this->Folder->File("written");
-    trial.FileBytes = this->Plan.LayoutOf(View::Own, this->Plan.Wanted().Sizes.back()).FileBytes;
-    trial.Writers = this->How.Writers;
-    trial.Seconds = this->How.InfluenceSeconds;
+    trial.FileBytes = this->Plan.LayoutOf(View::Own, this->Plan.Selection().Sizes.back()).FileBytes;
+    trial.Writers = this->Options.Writers;
+    trial.Seconds = this->Options.InfluenceSeconds;
     std::vector<std::uint64_t> blocks;
-    for (const std::uint64_t block : this->Plan.Wanted().Blocks) {
+    for (const std::uint64_t block : this->Plan.Selection().Blocks) {
       if (block * this->Ranks.Size() <= trial.FileBytes) {
         blocks.push_back(block);
       }
     }
-    this->Found.Influence.resize(blocks.size());
-    for (int pass = 0; pass < this->How.Repetitions; ++pass) {
+    this->StudyResult.Influence.resize(blocks.size());
+    for (int pass = 0; pass < this->Options.Repetitions; ++pass) {
       for (std::size_t i = 0; i < blocks.size(); ++i) {
-        if (!this->GoesOn(this->How.Features > 0 ? PartOfInfluence : 1)) {
+        if (!this->ShouldContinue(this->Options.Features > 0 ? PartOfInfluence : 1)) {
           this->DropEmptyInfluences();
           return;
         }
         trial.Block = blocks[i];
-        MeasureInfluence(this->Ranks, trial, ++this->Trials, this->Found.Influence[i]);
-        const double part = (pass * blocks.size() + i + 1.0) / (this->How.Repetitions * blocks.size());
-        this->Show(part, (1 - part) * 4 * trial.Seconds * this->How.Repetitions * blocks.size(),
+        MeasureInfluence(this->Ranks, trial, ++this->TrialCount, this->StudyResult.Influence[i]);
+        const double part = (pass * blocks.size() + i + 1.0) / (this->Options.Repetitions * blocks.size());
+        this->Show(part, (1 - part) * 4 * trial.Seconds * this->Options.Repetitions * blocks.size(),
             "simultaneous reads and writes");
-        this->SaveNowAndThen();
+        this->SaveIfDue();
       }
     }
     this->DropEmptyInfluences();
@@ -658,7 +668,7 @@ private:
 
   void DropEmptyInfluences()
   {
-    auto& rows = this->Found.Influence;
+    auto& rows = this->StudyResult.Influence;
     rows.erase(std::remove_if(rows.begin(), rows.end(), [](const auto& row) { return row.ReadBoth.empty(); }),
         rows.end());
   }
@@ -666,16 +676,17 @@ private:
   void MeasureFeaturesAgain()
   {
     std::vector<FeatureResult> candidates =
-        FeaturesToRefine(this->Found, this->Plan.Wanted(), this->How.Features);
+        FeaturesToRefine(this->StudyResult, this->Plan.Selection(), this->Options.Features);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       FeatureResult& candidate = candidates[i];
       this->Show(static_cast<double>(i) / candidates.size(),
-          static_cast<double>(candidates.size() - i) * 4 * this->How.FeatureRepetitions, "peaks and dips");
+          static_cast<double>(candidates.size() - i) * 4 * this->Options.FeatureRepetitions,
+          "peaks and dips");
       if (!this->MeasureAgain(candidate)) {
         return;
       }
-      this->Found.Features.push_back(candidate);
-      this->SaveNowAndThen();
+      this->StudyResult.Features.push_back(candidate);
+      this->SaveIfDue();
     }
   }
 
@@ -684,18 +695,18 @@ private:
   bool MeasureAgain(FeatureResult& feature)
   {
     const std::vector<CurvePoint> before =
-        CurveOf(this->Found, feature.Function, feature.Shape, feature.FileBytes);
+        CurveOf(this->StudyResult, feature.Function, feature.FileView, feature.FileBytes);
     for (const std::uint64_t block : RefinedBlocks(before, feature.First, StepsPerSide)) {
       feature.Refined.push_back({block, {}});
     }
-    Planned point;
-    point.What = SelectFunctions({feature.Function}).front();
+    PlannedPoint point;
+    point.MeasuredFunction = SelectFunctions({feature.Function}).front();
     point.Key.Function = feature.Function;
-    point.Key.Shape = feature.Shape;
+    point.Key.FileView = feature.FileView;
     point.Key.FileBytes = feature.FileBytes;
-    for (int pass = 0; pass < this->How.FeatureRepetitions; ++pass) {
+    for (int pass = 0; pass < this->Options.FeatureRepetitions; ++pass) {
       for (CurvePoint& refined : feature.Refined) {
-        if (!this->GoesOn(1)) {
+        if (!this->ShouldContinue(1)) {
           return false;
         }
         point.Key.Block = refined.Block;
@@ -710,17 +721,17 @@ private:
         points.end());
     for (const Feature& again : FindFeatures(points)) {
       if (again.Peak == feature.First.Peak &&
-          (!feature.Stable || again.Certainty > feature.Again.Certainty)) {
+          (!feature.Stable || again.Certainty > feature.Reproduced.Certainty)) {
         feature.Stable = true;
-        feature.Again = again;
+        feature.Reproduced = again;
       }
     }
     return true;
   }
 
-  tools::Session& Out;
+  tools::Session& CurrentSession;
   Communicator& Ranks;
-  const Settings& How;
+  const Settings& Options;
   const StudyPlan Plan;
   std::string Output;
   Progress OwnBar;
@@ -728,16 +739,16 @@ private:
   Stopwatch Watch;
   TestFolder* Folder = nullptr;
   std::map<std::uint64_t, std::string> Paths;
-  std::map<std::pair<std::string, View>, std::pair<int, int>>
-      Fates;  ///< numbers of successful and of failed measurements
+  /// Numbers of successful and of failed measurements.
+  std::map<std::pair<std::string, View>, std::pair<int, int>> OutcomeCounts;
   BlockMemory Memory;
-  Result Found;
-  std::string End;  ///< why the study ends early; empty otherwise
+  Result StudyResult;
+  std::string EndReason;  ///< why the study ends early; empty otherwise
   std::string SaveFault;
   double LastSaved = 0;
-  double PhaseFrom = 0;  ///< progress at the begin of the phase
+  double PhaseFrom = 0;  ///< progress at the beginning of the phase
   double PhaseTo = 1;
-  std::uint64_t Trials = 0;
+  std::uint64_t TrialCount = 0;
 };
 
 }  // namespace

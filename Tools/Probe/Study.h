@@ -14,17 +14,18 @@ namespace patchio::probe {
 
 class Progress;
 
-/// The measurement that includes a study as a part, if any.
+/// The measurement of which a study is a part, if any.
 struct StudyFrame
 {
   Progress* Bar = nullptr;  ///< shows the progress; null: the study shows its own progress
   ConcurrencyScan Scan;     ///< earlier results of the quick mode, which the result of the study includes
 };
 
-/// Collective: makes the measurements of `settings`, and keeps result.json and matrices.csv in the folder
-/// `output` up to date. A signal or the end of the time ends the study early; WhyIncomplete then has the
-/// reason. Throws Error, on all ranks, if test files or results cannot be written. If there are measurements,
-/// WhyIncomplete in result.json has the reason, too.
+/// Makes the measurements of `settings`, and keeps result.json and matrices.csv in the folder `output` up to
+/// date. A signal or the end of the time ends the study early; WhyIncomplete then has the reason. Throws
+/// Error, on all ranks, if test files or results cannot be written. If result.json has measurements,
+/// WhyIncomplete in result.json then has the reason of the error. Collective: every rank of the communicator
+/// calls it.
 Result RunStudy(tools::Session& session, const Settings& settings, const std::string& output,
     const StudyFrame& frame = {});
 

@@ -24,19 +24,19 @@ constexpr std::uint64_t Inverse(std::uint64_t factor)
   return inverse;
 }
 
-constexpr std::uint64_t Stretch = 4u << 20;  // bytes read at once
+constexpr std::uint64_t ChunkBytes = 4u << 20;  // bytes read at once
 
-/// Throws Error unless the `bytes` bytes at `offset` of the file are the bytes at offset `name` of the
+/// Throws Error unless the `bytes` bytes at `offset` of the file are the bytes at `patternOffset` of the
 /// pattern.
-void CheckValues(const PlainFile& file, const Pattern& values, std::uint64_t name, std::uint64_t offset,
-    std::uint64_t bytes)
+void CheckValues(const PlainFile& file, const Pattern& values, std::uint64_t patternOffset,
+    std::uint64_t offset, std::uint64_t bytes)
 {
-  std::vector<std::byte> buffer(std::min(Stretch, bytes));
+  std::vector<std::byte> buffer(std::min(ChunkBytes, bytes));
   for (std::uint64_t done = 0; done < bytes; done += buffer.size()) {
     const std::size_t count = std::min<std::uint64_t>(buffer.size(), bytes - done);
     file.Read(offset + done, buffer.data(), count);
-    if (const auto wrong = values.FindWrongByte(name + done, buffer.data(), count)) {
-      throw Error(fmt::format("wrote a wrong value at byte {} of the file", offset + done + *wrong));
+    if (const auto wrong = values.FindWrongByte(patternOffset + done, buffer.data(), count)) {
+      throw Error(fmt::format("the file contains a wrong value at byte {}", offset + done + *wrong));
     }
   }
 }
@@ -56,7 +56,7 @@ const char* NameOf(View view)
   return "interleaved";
 }
 
-View ViewNamed(const std::string& name)
+View ParseView(const std::string& name)
 {
   for (const View view : AllViews) {
     if (name == NameOf(view)) {
@@ -66,27 +66,27 @@ View ViewNamed(const std::string& name)
   throw Error("Unknown view '" + name + "'. Use own, whole or interleaved.");
 }
 
-void Layout::ForRuns(
-    std::uint64_t offset, std::uint64_t bytes, const std::function<void(const Run&)>& take) const
+void Layout::ForEachRun(
+    std::uint64_t offset, std::uint64_t bytes, const std::function<void(const Run&)>& visit) const
 {
-  if (this->Shape != View::Interleaved) {
-    const std::uint64_t first = this->Shape == View::Own ? this->Rank * this->PartBytes() : 0;
-    take({first + offset, 0, bytes});
+  if (this->FileView != View::Interleaved) {
+    const std::uint64_t first = this->FileView == View::Own ? this->Rank * this->PartBytes() : 0;
+    visit({first + offset, 0, bytes});
     return;
   }
   for (std::uint64_t begin = 0; begin < bytes;) {
-    const std::uint64_t piece = (offset + begin) / this->Piece;
-    const std::uint64_t within = (offset + begin) % this->Piece;
-    const std::uint64_t length = std::min(bytes - begin, this->Piece - within);
-    take({(piece * this->Ranks + this->Rank) * this->Piece + within, begin, length});
+    const std::uint64_t piece = (offset + begin) / this->PieceBytes;
+    const std::uint64_t within = (offset + begin) % this->PieceBytes;
+    const std::uint64_t length = std::min(bytes - begin, this->PieceBytes - within);
+    visit({(piece * this->Ranks + this->Rank) * this->PieceBytes + within, begin, length});
     begin += length;
   }
 }
 
-std::uint64_t DivisibleSize(std::uint64_t wanted, int ranks, std::uint64_t piece)
+std::uint64_t DivisibleSize(std::uint64_t size, int ranks, std::uint64_t piece)
 {
   const std::uint64_t unit = std::lcm(piece, std::uint64_t{8}) * ranks;
-  return wanted / unit * unit;
+  return size / unit * unit;
 }
 
 std::byte Pattern::Byte(std::uint64_t offset) const
@@ -138,25 +138,27 @@ std::uint64_t Pattern::OffsetOf(const std::byte* bytes) const
   return 8 * ((word * Inverse(Factor)) ^ this->Seed);
 }
 
-bool TilesFromZero(std::vector<Tile> tiles)
+bool AreContiguousFromZero(std::vector<FileRange> ranges)
 {
-  std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.Offset < b.Offset; });
+  std::sort(ranges.begin(), ranges.end(),
+      [](const FileRange& a, const FileRange& b) { return a.Offset < b.Offset; });
   std::uint64_t end = 0;
-  for (const Tile& tile : tiles) {
-    if (tile.Offset != end) {
+  for (const FileRange& range : ranges) {
+    if (range.Offset != end) {
       return false;
     }
-    end += tile.Bytes;
+    end += range.Bytes;
   }
   return true;
 }
 
-void CheckStretch(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes)
+void CheckRange(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes)
 {
   CheckValues(PlainFile(path), Pattern(seed), offset, offset, bytes);
 }
 
-void CheckShuffled(const std::string& path, std::uint64_t seed, const BlockNames& names, std::uint64_t bytes)
+void CheckShuffledBlocks(
+    const std::string& path, std::uint64_t seed, const PatternBlocks& blocks, std::uint64_t bytes)
 {
   const PlainFile file(path);
   const Pattern values(seed);
@@ -164,16 +166,16 @@ void CheckShuffled(const std::string& path, std::uint64_t seed, const BlockNames
   for (std::uint64_t offset = 0; offset < bytes;) {
     std::byte first[8];
     file.Read(offset, first, 8);
-    const std::uint64_t name = values.OffsetOf(first);
-    const std::uint64_t within = name % names.Part;
-    if (name >= names.End || within % names.Block != 0) {
+    const std::uint64_t patternOffset = values.OffsetOf(first);
+    const std::uint64_t within = patternOffset % blocks.PartBytes;
+    if (patternOffset >= blocks.FileBytes || within % blocks.BlockBytes != 0) {
       throw Error(fmt::format("no written block begins at byte {} of the file", offset));
     }
-    if (!seen.insert(name).second) {
-      throw Error(fmt::format("wrote the block at byte {} of the file twice", offset));
+    if (!seen.insert(patternOffset).second) {
+      throw Error(fmt::format("the file contains the block at byte {} twice", offset));
     }
-    const std::uint64_t length = std::min(names.Block, names.Part - within);
-    CheckValues(file, values, name, offset, length);
+    const std::uint64_t length = std::min(blocks.BlockBytes, blocks.PartBytes - within);
+    CheckValues(file, values, patternOffset, offset, length);
     offset += length;
   }
 }

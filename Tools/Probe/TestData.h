@@ -13,31 +13,34 @@ namespace patchio::probe {
 
 enum class View
 {
-  Own,         ///< a contiguous part for each rank
-  Whole,       ///< the whole file for each rank; only for reading
-  Interleaved  ///< pieces that belong to the ranks in turn; each rank's view has holes
+  Own,         ///< each rank sees a contiguous part of the file
+  Whole,       ///< each rank sees the whole file; only for reading
+  Interleaved  ///< pieces belong to the ranks in turn; each rank's view has holes
 };
 
 constexpr View AllViews[] = {View::Own, View::Whole, View::Interleaved};
 
 /// Returns "own", "whole" or "interleaved".
 const char* NameOf(View view);
-/// Returns the view with this name. Throws Error for other names.
-View ViewNamed(const std::string& name);
+/// Returns the view with the name `name`. Throws Error for unknown names.
+View ParseView(const std::string& name);
 
 /// The part of a file that one rank sees.
 struct Layout
 {
-  View Shape = View::Own;
+  View FileView = View::Own;
   int Rank = 0;
   int Ranks = 1;
-  std::uint64_t FileBytes = 0;    ///< a multiple of Ranks x 8 and of Ranks x Piece
-  std::uint64_t Piece = 1 << 10;  ///< number of bytes between two holes of an interleaved view
+  std::uint64_t FileBytes = 0;         ///< a multiple of Ranks x 8 and of Ranks x PieceBytes
+  std::uint64_t PieceBytes = 1 << 10;  ///< number of bytes between two holes of an interleaved view
 
   /// Returns the number of bytes of a rank's part of the file.
   std::uint64_t PartBytes() const { return this->FileBytes / this->Ranks; }
   /// Returns the number of bytes of the rank's view.
-  std::uint64_t ViewBytes() const { return this->Shape == View::Whole ? this->FileBytes : this->PartBytes(); }
+  std::uint64_t ViewBytes() const
+  {
+    return this->FileView == View::Whole ? this->FileBytes : this->PartBytes();
+  }
 
   /// A range that is contiguous in the file and in memory. `Begin` counts from the first byte of the
   /// requested range.
@@ -45,24 +48,25 @@ struct Layout
   {
     std::uint64_t FileOffset, Begin, Bytes;
   };
-  /// Calls `take` with the runs of the `bytes` bytes at `offset` in the view, in order.
-  void ForRuns(std::uint64_t offset, std::uint64_t bytes, const std::function<void(const Run&)>& take) const;
+  /// Calls `visit` for each run of the `bytes` bytes at `offset` in the view, in order.
+  void ForEachRun(
+      std::uint64_t offset, std::uint64_t bytes, const std::function<void(const Run&)>& visit) const;
 };
 
-/// Returns the largest size up to `wanted` that `ranks` ranks can share equally in each view; 0 if no such
+/// Returns the largest size up to `size` that `ranks` ranks can share equally in each view; 0 if no such
 /// size exists.
-std::uint64_t DivisibleSize(std::uint64_t wanted, int ranks, std::uint64_t piece);
+std::uint64_t DivisibleSize(std::uint64_t size, int ranks, std::uint64_t piece);
 
 // ---- values
 // --------------------------------------------------------------------------------------------------
 
-/// The content of a file, which depends on the seed. All aligned groups of 8 bytes in a pattern differ.
+/// The content of a test file, which depends on a seed. All aligned groups of 8 bytes in a pattern differ.
 class Pattern
 {
 public:
   explicit Pattern(std::uint64_t seed) : Seed(seed) {}
 
-  /// Sets `bytes` to the `count` bytes at `offset` of the file.
+  /// Sets `bytes` to the `count` bytes at `offset` of the pattern.
   void Fill(std::uint64_t offset, std::byte* bytes, std::size_t count) const;
   /// Returns the index in `bytes` of the first wrong byte; nullopt if all bytes are correct.
   std::optional<std::size_t> FindWrongByte(
@@ -83,26 +87,29 @@ private:
 // --------------------------------------------------------------------------------------------------
 
 /// A range of bytes of a file.
-struct Tile
+struct FileRange
 {
   std::uint64_t Offset, Bytes;
 };
 
-/// Returns whether the tiles, in any order, cover the file from offset 0 without gaps or overlaps; true for
+/// Returns whether the ranges, in any order, cover the file from offset 0 without gaps or overlaps; true for
 /// an empty list.
-bool TilesFromZero(std::vector<Tile> tiles);
+bool AreContiguousFromZero(std::vector<FileRange> ranges);
 
-/// The names of the ranks' blocks: the k-th block of rank r has the name r x Part + k x Block.
-struct BlockNames
+/// The blocks that ranks write through a shared pointer: the k-th block of rank r has the bytes at offset r x
+/// PartBytes + k x BlockBytes of the pattern.
+struct PatternBlocks
 {
-  std::uint64_t Part, Block, End;
+  std::uint64_t PartBytes, BlockBytes, FileBytes;
 };
 
-/// Throws Error unless the `bytes` bytes at `offset` of the file are those of the pattern of `seed`.
-void CheckStretch(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes);
+/// Throws Error unless the `bytes` bytes at `offset` of the file are the bytes at `offset` of the pattern of
+/// `seed`.
+void CheckRange(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes);
 
-/// Throws Error unless the first `bytes` bytes of the file are blocks of the pattern of `seed` with these
-/// names, each at most once, in any order.
-void CheckShuffled(const std::string& path, std::uint64_t seed, const BlockNames& names, std::uint64_t bytes);
+/// Throws Error unless the first `bytes` bytes of the file are blocks of the pattern of `seed` at the offsets
+/// of `blocks`, each block at most once, in any order.
+void CheckShuffledBlocks(
+    const std::string& path, std::uint64_t seed, const PatternBlocks& blocks, std::uint64_t bytes);
 
 }  // namespace patchio::probe

@@ -34,28 +34,28 @@ namespace fs = std::filesystem;
 constexpr const char* Prefix = "patchio_probe_";
 constexpr int MostOfOne = 100;  ///< maximum number of folders of one process in one folder
 
-/// The process that made a folder.
-struct Maker
+/// The process that has made a folder of test files.
+struct FolderCreator
 {
   std::string Host;
   pid_t Process = 0;
 };
 
-/// Returns the maker of a folder patchio_probe_HOST_PID, patchio_probe_HOST_PID.2 and so on; nullopt for
+/// Returns the creator of a folder patchio_probe_HOST_PID, patchio_probe_HOST_PID.2 and so on; nullopt for
 /// other names.
-std::optional<Maker> MakerOf(const std::string& name)
+std::optional<FolderCreator> ParseCreator(const std::string& name)
 {
   const std::string prefix = Prefix;
   const std::size_t last = name.rfind('_');
   if (name.rfind(prefix, 0) != 0 || last == std::string::npos || last <= prefix.size()) {
     return {};
   }
-  Maker maker;
-  maker.Host = name.substr(prefix.size(), last - prefix.size());
+  FolderCreator creator;
+  creator.Host = name.substr(prefix.size(), last - prefix.size());
   const char* end = name.data() + std::min(name.find('.', last), name.size());
-  const auto [stop, fault] = std::from_chars(name.data() + last + 1, end, maker.Process);
-  const bool good = fault == std::errc() && stop == end && maker.Process > 0;
-  return good ? std::optional<Maker>(maker) : std::nullopt;
+  const auto [stop, fault] = std::from_chars(name.data() + last + 1, end, creator.Process);
+  const bool good = fault == std::errc() && stop == end && creator.Process > 0;
+  return good ? std::optional<FolderCreator>(creator) : std::nullopt;
 }
 
 /// Returns whether `path` is a folder of this user, and not a link.
@@ -65,24 +65,25 @@ bool IsOwnFolder(const std::string& path)
   return ::lstat(path.c_str(), &state) == 0 && S_ISDIR(state.st_mode) && state.st_uid == ::geteuid();
 }
 
-bool Runs(pid_t process)
+bool IsRunning(pid_t process)
 {
   return ::kill(process, 0) == 0 || errno != ESRCH;
 }
 
-constexpr std::size_t Stretch = 4u << 20;  // bytes written at once
+constexpr std::size_t ChunkBytes = 4u << 20;  // bytes written at once
 constexpr std::uint64_t MiB = 1 << 20;
-constexpr std::uint64_t Enough = 128 * MiB;    ///< bytes of test data after which writing may end in time
+/// Bytes of test data that suffice once the planned time is over.
+constexpr std::uint64_t Enough = 128 * MiB;
 constexpr std::uint64_t Least = 16 * MiB;      ///< bytes of test data in any case
 constexpr double Patience = 3;                 ///< after this multiple of the time, Least is enough
 constexpr std::uint64_t LeastFile = 32 * MiB;  ///< minimum size of a test file of a rank with several files
 constexpr int MostWritten = 16;  ///< maximum number of test files of all ranks, unless there are more ranks
-constexpr std::size_t MostFound = 64;           ///< maximum number of existing files; all of them stay open
+constexpr std::size_t MostFound = 64;           ///< maximum number of existing files; all files stay open
 constexpr std::uint64_t LeastFound = 64 << 10;  ///< minimum size of an existing file
 
-/// Throws Error unless the folder has room for test files of `bytes` bytes. margin: factor on `bytes`, for
+/// Throws Error unless the folder has space for test files of `bytes` bytes. margin: factor on `bytes`, for
 /// metadata. advice: what the user can do.
-void CheckRoom(const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
+void CheckFreeSpace(const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
 {
   std::error_code fault;
   const fs::space_info space = fs::space(dir, fault);
@@ -120,10 +121,10 @@ void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& ra
     done += count;
   }
   Flush(file);
-  DropFromMemory(path);
+  DropFromPageCache(path);
 }
 
-/// Returns the length of a file; 0 if it does not exist.
+/// Returns the length of a file in bytes; 0 if the file does not exist.
 std::uint64_t LengthOf(const std::string& path)
 {
   struct stat state = {};
@@ -152,13 +153,14 @@ void CollectFiles(const std::string& path, std::vector<std::string>& files)
   }
 }
 
-/// Collective: rank 0 makes a folder in `dir`, which a signal on rank 0 removes. Returns the path of the
-/// folder. Throws Error, the same on all ranks, also if the storage lacks space for `bytes` bytes.
-std::string MakeFolderOfAll(
+/// Makes a folder in `dir` on rank 0, which a signal on rank 0 removes. Returns the path of the folder.
+/// Throws Error, the same on all ranks, if the folder cannot be made, or if the storage lacks space for
+/// `bytes` bytes. margin, advice: see CheckFreeSpace(). Collective: every rank of the communicator calls it.
+std::string MakeSharedFolder(
     Communicator& ranks, const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
 {
-  const std::vector<std::byte> name = BytesOfRankZero(ranks, [&] {
-    CheckRoom(dir, bytes, margin, advice);
+  const std::vector<std::byte> name = ProduceOnRankZero(ranks, [&] {
+    CheckFreeSpace(dir, bytes, margin, advice);
     const std::string path = MakeProbeFolder(dir);
     Interrupt::RemoveAtSignal(path);
     const auto* begin = reinterpret_cast<const std::byte*>(path.data());
@@ -187,16 +189,16 @@ AlignedMemory MakeAlignedMemory(std::size_t bytes)
   return memory;
 }
 
-void DropFromMemory(const std::string& path)
+void DropFromPageCache(const std::string& path)
 {
   const RawFile file(path, O_RDONLY);
-  // ResidentPart() and the rates show whether the kernel has dropped the file.
+  // ResidentFraction() and the rates show whether the kernel has dropped the file.
   if (file.IsOpen()) {
     ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
   }
 }
 
-double ResidentPart(const std::string& path)
+double ResidentFraction(const std::string& path)
 {
   const RawFile file(path, O_RDONLY);
   struct stat attributes;
@@ -238,14 +240,15 @@ ProbeFolders RemoveDeadProbeFolders(const std::string& dir)
   const std::string host = MachineName();
   for (const fs::path& entry : EntriesOf(dir, [](const fs::directory_entry&) { return true; })) {
     const std::string path = entry.string();
-    const std::optional<Maker> maker = MakerOf(fs::path(path).filename().string());
-    if (!maker || !fs::is_directory(path, fault) || (maker->Host == host && Runs(maker->Process))) {
+    const std::optional<FolderCreator> creator = ParseCreator(fs::path(path).filename().string());
+    if (!creator || !fs::is_directory(path, fault) ||
+        (creator->Host == host && IsRunning(creator->Process))) {
       continue;
     }
-    if (maker->Host == host && IsOwnFolder(path)) {
+    if (creator->Host == host && IsOwnFolder(path)) {
       fs::remove_all(path, fault);
     }
-    (fs::exists(path, fault) ? found.Left : found.Removed).push_back(path);
+    (fs::exists(path, fault) ? found.Remaining : found.Removed).push_back(path);
   }
   return found;
 }
@@ -253,7 +256,7 @@ ProbeFolders RemoveDeadProbeFolders(const std::string& dir)
 TestFolder::TestFolder(Communicator& ranks, const std::string& directory, std::uint64_t bytes) : Ranks(ranks)
 {
   constexpr double margin = 1.05;
-  this->Name = MakeFolderOfAll(ranks, directory, bytes, margin, "Use smaller --sizes, or another folder");
+  this->Name = MakeSharedFolder(ranks, directory, bytes, margin, "Use smaller --sizes, or another folder");
 }
 
 TestFolder::~TestFolder()
@@ -282,7 +285,7 @@ void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t off
   }
   const PlainFile file(path, PlainFile::Purpose::Share, 0600);
   const Pattern pattern(seed);
-  std::vector<std::byte> buffer(std::min<std::uint64_t>(Stretch, bytes));
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(ChunkBytes, bytes));
   for (std::uint64_t done = 0; done < bytes && !Interrupt::Received();) {
     const std::size_t count = std::min<std::uint64_t>(buffer.size(), bytes - done);
     pattern.Fill(offset + done, buffer.data(), count);
@@ -302,35 +305,35 @@ TestFiles::TestFiles(Communicator& comm, const std::string& dir, std::uint64_t b
 {
   constexpr double margin = 1.1;
   try {
-    this->Folder = MakeFolderOfAll(comm, dir, bytes, margin,
+    this->Folder = MakeSharedFolder(comm, dir, bytes, margin,
         "Free some space, use smaller --test-bytes, or read existing files with --existing");
-    RunOnAllRanks(comm, [&] { this->Write(comm.Rank(), comm.Size(), bytes, seconds, cancel); });
-    this->Gather(comm);
+    RunOnAllRanks(comm, [&] { this->WriteFiles(comm.Rank(), comm.Size(), bytes, seconds, cancel); });
+    this->GatherFiles(comm);
   } catch (...) {
-    this->Remove();
+    this->RemoveFiles();
     throw;
   }
 }
 
 TestFiles::~TestFiles()
 {
-  this->Remove();
+  this->RemoveFiles();
 }
 
-void TestFiles::Remove()
+void TestFiles::RemoveFiles()
 {
   Interrupt::ForgetFiles();
-  for (const std::string& path : this->Own.Paths) {
+  for (const std::string& path : this->OwnFiles.Paths) {
     std::remove(path.c_str());
   }
-  this->Own.Paths.clear();
+  this->OwnFiles.Paths.clear();
   if (!this->Folder.empty()) {
     // rmdir() succeeds on the last rank, when the folder is empty.
     ::rmdir(this->Folder.c_str());
   }
 }
 
-void TestFiles::Write(
+void TestFiles::WriteFiles(
     int rank, int ranks, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel)
 {
   const std::uint64_t share = std::max(bytes / ranks, MiB);
@@ -349,26 +352,27 @@ void TestFiles::Write(
   for (std::uint64_t file = 0; file < count && !stops(0); ++file) {
     const std::string path = fmt::format("{}/{}_{}", this->Folder, rank, file);
     Interrupt::RemoveAtSignal(path);
-    this->Own.Paths.push_back(path);
+    this->OwnFiles.Paths.push_back(path);
     WriteFile(path, each, random, stops);
-    this->Own.Bytes.push_back(LengthOf(path));
-    written += this->Own.Bytes.back();
+    this->OwnFiles.Bytes.push_back(LengthOf(path));
+    written += this->OwnFiles.Bytes.back();
   }
 }
 
-void TestFiles::Gather(Communicator& comm)
+void TestFiles::GatherFiles(Communicator& comm)
 {
   std::string mine;
-  for (std::size_t i = 0; i < this->Own.Paths.size(); ++i) {
-    mine += fmt::format("{} {}\n", this->Own.Bytes[i], fs::path(this->Own.Paths[i]).filename().string());
+  for (std::size_t i = 0; i < this->OwnFiles.Paths.size(); ++i) {
+    mine += fmt::format(
+        "{} {}\n", this->OwnFiles.Bytes[i], fs::path(this->OwnFiles.Paths[i]).filename().string());
   }
   for (const std::string& text : comm.AllGather(mine)) {
     std::istringstream lines(text);
     std::uint64_t bytes = 0;
     std::string name;
     while (lines >> bytes >> name) {
-      this->All.Paths.push_back(this->Folder + "/" + name);
-      this->All.Bytes.push_back(bytes);
+      this->AllFiles.Paths.push_back(this->Folder + "/" + name);
+      this->AllFiles.Bytes.push_back(bytes);
     }
   }
 }

@@ -1,5 +1,5 @@
-// Files for the measurement of a storage: folders whose names identify the process that made them, test files
-// in such folders, existing files, and access that bypasses the page cache.
+// Files for the measurement of a storage: folders whose names identify the process that made the folder, test
+// files in such folders, existing files, and access that bypasses the page cache.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -34,42 +34,43 @@ AlignedMemory MakeAlignedMemory(std::size_t bytes);
 class RawFile
 {
 public:
-  RawFile(const std::string& path, int flags) : Number(::open(path.c_str(), flags | O_CLOEXEC)) {}
+  RawFile(const std::string& path, int flags) : Descriptor(::open(path.c_str(), flags | O_CLOEXEC)) {}
   ~RawFile() { this->Close(); }
   RawFile(const RawFile&) = delete;
   RawFile& operator=(const RawFile&) = delete;
 
-  bool IsOpen() const { return this->Number >= 0; }
-  /// Closes the file. Returns false, with errno, if the system reports a fault.
+  bool IsOpen() const { return this->Descriptor >= 0; }
+  /// Closes the file. Returns false, and sets errno, if the system reports an error.
   bool Close()
   {
-    const int number = this->Number;
-    this->Number = -1;
+    const int number = this->Descriptor;
+    this->Descriptor = -1;
     return number < 0 || ::close(number) == 0;
   }
-  operator int() const { return this->Number; }
+  operator int() const { return this->Descriptor; }
 
 private:
-  int Number;
+  int Descriptor;
 };
 
-/// Asks the kernel to drop the file from this machine's memory. The kernel drops only bytes that have been
-/// flushed.
-void DropFromMemory(const std::string& path);
+/// Asks the kernel to drop the file from this machine's page cache. The kernel drops only bytes that have
+/// been flushed.
+void DropFromPageCache(const std::string& path);
 
-/// Returns the part of the file that this machine has in memory, 0 to 1; -1 if unknown.
-double ResidentPart(const std::string& path);
+/// Returns the fraction of the file that is in this machine's page cache, 0 to 1; -1 if unknown.
+double ResidentFraction(const std::string& path);
 
 // ---- folders
 // --------------------------------------------------------------------------------------------------
 
-/// Makes a folder patchio_probe_HOST_PID in `dir` and returns its path. Throws Error.
+/// Makes a folder patchio_probe_HOST_PID in `dir`. Returns the path of the new folder. Throws Error if `dir`
+/// is not writable.
 std::string MakeProbeFolder(const std::string& dir);
 
 struct ProbeFolders
 {
-  std::vector<std::string> Removed;  ///< folders that were removed with their contents
-  std::vector<std::string> Left;     ///< folders of other machines or users, or that could not be removed
+  std::vector<std::string> Removed;    ///< folders that were removed with their contents
+  std::vector<std::string> Remaining;  ///< folders of other machines or users, or that could not be removed
 };
 
 /// Removes the folders that ended processes of this machine and user have left in `dir`. Ignores folders of
@@ -79,12 +80,12 @@ ProbeFolders RemoveDeadProbeFolders(const std::string& dir);
 // ---- the files of a study
 // --------------------------------------------------------------------------------------------------
 
-/// A folder for test files inside the measured folder. The destructor removes it with its contents.
+/// A folder for test files inside the measured folder. The destructor removes the folder with all files.
 class TestFolder
 {
 public:
-  /// Collective: makes the folder. Throws Error, on all ranks, if it cannot be made or has no room for
-  /// `bytes` bytes.
+  /// Makes the folder in `directory`. Throws Error, on all ranks, if the folder cannot be made or lacks space
+  /// for `bytes` bytes. Collective: every rank of the communicator calls it.
   TestFolder(Communicator& ranks, const std::string& directory, std::uint64_t bytes);
   /// Removes the folder on rank 0. Not collective.
   ~TestFolder();
@@ -92,7 +93,7 @@ public:
   TestFolder& operator=(const TestFolder&) = delete;
 
   const std::string& Path() const { return this->Name; }
-  /// Returns the path of file `name` in the folder. A terminating signal also removes that file.
+  /// Returns the path of the file `name` in the folder. A terminating signal also removes this file.
   std::string File(const std::string& name);
 
 private:
@@ -101,7 +102,7 @@ private:
 };
 
 /// Writes the pattern of `seed` to the `bytes` bytes at `offset` of the file, and flushes the file. Ends
-/// early after a signal. Throws Error.
+/// early after a signal. Throws Error if the file cannot be written.
 void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes);
 
 // ---- the files of the quick probe
@@ -115,14 +116,14 @@ struct ProbeFiles
   std::uint64_t TotalBytes() const;
 };
 
-/// Test files of all ranks in a new folder. The destructor, or a signal, removes them.
+/// The test files of all ranks in a new folder. The destructor, or a signal, removes the files.
 class TestFiles
 {
 public:
-  /// Collective: writes `bytes` bytes of incompressible data to a new folder in `dir`, and flushes them.
-  /// Stops early after `seconds` with at least 128 MiB, after three times `seconds` with at least 16 MiB, and
-  /// if `cancel` (may be null) becomes true. Throws Error, the same on all ranks, if there is not enough
-  /// room, or if `dir` is not writable or not the same folder on all nodes.
+  /// Writes `bytes` bytes of incompressible data to a new folder in `dir`, and flushes the data. Stops early
+  /// after `seconds` with at least 128 MiB, after three times `seconds` with at least 16 MiB, and if `cancel`
+  /// (may be null) becomes true. Throws Error, the same on all ranks, if `dir` lacks space, is not writable,
+  /// or is not the same folder on all nodes. Collective: every rank of the communicator calls it.
   TestFiles(Communicator& comm, const std::string& dir, std::uint64_t bytes, double seconds,
       const std::atomic<bool>* cancel = nullptr);
   ~TestFiles();
@@ -130,16 +131,16 @@ public:
   TestFiles& operator=(const TestFiles&) = delete;
 
   /// Returns the files of all ranks.
-  const ProbeFiles& Files() const { return this->All; }
+  const ProbeFiles& Files() const { return this->AllFiles; }
 
 private:
-  void Write(int rank, int ranks, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel);
-  void Gather(Communicator& comm);
-  void Remove();
+  void WriteFiles(int rank, int ranks, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel);
+  void GatherFiles(Communicator& comm);
+  void RemoveFiles();
 
   std::string Folder;
-  ProbeFiles Own;
-  ProbeFiles All;
+  ProbeFiles OwnFiles;
+  ProbeFiles AllFiles;
 };
 
 /// Returns existing files: the files among `paths`, and all files in the folders among `paths`. Skips files

@@ -19,7 +19,7 @@ import sys
 
 sys.dont_write_bytecode = True    # a __pycache__ in the folder of the scripts would not belong to the installed package
 
-from probe_results import (Fault, Ratio, count_text, is_bounded, is_write, load, mean, mean_ratio, noise_of, order,
+from probe_results import (Fault, Ratio, count_text, is_bounded, is_write, load, mean, mean_ratio, noise_of, sort_key,
                            ratio_of_pairs)
 
 MOST_SHOWN = 20    # greatest number of points in a list
@@ -59,7 +59,7 @@ def best_points(result):
         if key in result.rates and mean(result.rates[key]) > mean(result.rates[other]):
             best[key[:2]] = key
     lines = ["%-20s %-12s %12s %12s %14s %14s %14s" % ("function", "view", "best: block", "file", "min KB/s", "mean KB/s", "max KB/s")]
-    for key in sorted(best.values(), key=order):
+    for key in sorted(best.values(), key=sort_key):
         if key in result.errors:
             lines.append("%-20s %-12s no rate: %s" % (key.function, key.view, result.errors[key]))
         else:
@@ -91,7 +91,7 @@ def influence_lines(result):
 def run_study(options):
     result = load(options.result)
     print("\n".join(best_points(result) + list(feature_lines(result)) + list(influence_lines(result)) + [""]))
-    print(findings_text(judge_findings([result])))
+    print(findings_text(evaluate_findings([result])))
     print("results: %s, %s" % (options.result, os.path.join(os.path.dirname(options.result), "matrices.csv")), flush=True)
     if options.plots:
         draw([result], [options.result], options.plots)
@@ -101,7 +101,7 @@ def run_study(options):
 
 LEAST_DIFFERENCE = 1.05
 
-Compared = collections.namedtuple("Compared", "key a b ratio")    # a point of both results, with its rates
+ComparedPoint = collections.namedtuple("ComparedPoint", "key a b ratio")    # a point of both results, with its rates
 # The points of a function and view. `ratio` is the geometric mean of the ratios of the points; `faster` and `slower` are the numbers
 # of points at which B differs from A by more than noise.
 Series = collections.namedtuple("Series", "function view points ratio faster slower")
@@ -124,7 +124,7 @@ def compare(a, b):
     for (function, view), keys in groups.items():
         pairs = [(a.rates[key], b.rates[key]) for key in keys]
         noise = noise_of([each for pair in pairs for each in pair])
-        own = [Compared(key, *pair, ratio_of_pairs([pair], noise, tests)) for key, pair in zip(keys, pairs)]
+        own = [ComparedPoint(key, *pair, ratio_of_pairs([pair], noise, tests)) for key, pair in zip(keys, pairs)]
         signs = [difference(point.ratio) for point in own]
         points += own
         series.append(Series(function, view, len(own), ratio_of_pairs(pairs, noise, len(groups)), signs.count(1), signs.count(-1)))
@@ -135,15 +135,15 @@ def point_text(key):
     return "%s %s, %s in blocks of %s" % (key.function, key.view, size_text(key.file), size_text(key.block))
 
 
-def only_one(a, b):
-    """Yields points with a rate in one result and an error in the other."""
-    for key in sorted(set(a.rates) & set(b.errors) | set(b.rates) & set(a.errors), key=order):
+def one_sided_points(a, b):
+    """Yields texts about the points with a rate in one result and an error in the other result."""
+    for key in sorted(set(a.rates) & set(b.errors) | set(b.rates) & set(a.errors), key=sort_key):
         names, errors = ("AB", b.errors) if key in a.rates else ("BA", a.errors)
         yield "%s: only in %s (%s: %s)" % (point_text(key), *names, errors[key])
 
 
-def circumstances(a, b):
-    """Yields the other differences between two results, as texts."""
+def different_conditions(a, b):
+    """Yields texts about the differences between the conditions of two results, such as the host or the number of ranks."""
     for name, group, member in (
             ("host", "machine", "host"), ("hosts", "machine", "hosts"), ("ranks", "machine", "ranks"), ("system", "machine", "system"),
             ("directory", "machine", "directory"), ("file system", "machine", "file_system"), ("MPI", "machine", "mpi"),
@@ -174,10 +174,10 @@ def comparison_text(a, b, names):
     for point in different[:MOST_SHOWN]:
         lines.append("  %s: %s and %s, B/A %s" % (point_text(point.key), rate_text(mean(point.a)), rate_text(mean(point.b)),
                                                  ratio_text(point.ratio)))
-    lonely = list(only_one(a, b))
-    if lonely:
-        lines += ["", "%d points have a rate in only one result:" % len(lonely)] + ["  " + each for each in lonely[:MOST_SHOWN]]
-    return "\n".join(lines + list(circumstances(a, b)) + [""])
+    one_sided = list(one_sided_points(a, b))
+    if one_sided:
+        lines += ["", "%d points have a rate in only one result:" % len(one_sided)] + ["  " + each for each in one_sided[:MOST_SHOWN]]
+    return "\n".join(lines + list(different_conditions(a, b)) + [""])
 
 
 def comparison_csv(a, b):
@@ -192,7 +192,7 @@ def comparison_csv(a, b):
 
 def run_compare(options):
     a, b = map(load, options.results)
-    if not set(a.rates) & set(b.rates) and not list(only_one(a, b)):
+    if not set(a.rates) & set(b.rates) and not list(one_sided_points(a, b)):
         raise Fault("%s and %s have no measurements in common." % tuple(options.results))
     print(comparison_text(a, b, [result_name(*each) for each in zip((a, b), options.results)]))
     if options.csv:
@@ -213,7 +213,7 @@ DIVIDED = "confirmed in part"    # confirmed in some parts, such as writing, and
 
 
 def make_part(what, ratio, judged, alike=(ALIKE, 1 / ALIKE)):
-    """Returns the judgement of one ratio of a claim. `alike`: the range of ratios without a relevant difference. The claim says that
+    """Returns the verdict about one ratio of a claim. `alike`: the range of ratios without a relevant difference. The claim says that
     the ratio is below, in or above this range."""
     low, high = (ratio.low, ratio.high) if is_bounded(ratio) else (None, None)
     return {"what": what, "ratio": ratio.value if ratio.count else None, "low": low, "high": high, "count": ratio.count,
@@ -231,8 +231,8 @@ def make_finding(claim, parts, remarks=()):
     return {"claim": claim, "judged": judged, "parts": parts, "remarks": list(remarks)}
 
 
-def judge_below(ratio):
-    """Judges the claim that a ratio is below 1."""
+def evaluate_below(ratio):
+    """Tests the claim that a ratio is below 1. Returns CONFIRMED, REFUTED or UNCLEAR."""
     if ratio.high < 1 and ratio.value < ALIKE:
         return CONFIRMED
     return REFUTED if ratio.low > ALIKE else UNCLEAR
@@ -243,7 +243,8 @@ def directions():
 
 
 def ratios_of_functions(results, view, pairs):
-    """Returns the ratios of the mean rates of `first` and `second` at the same file and block, of all results of two or more ranks."""
+    """Returns the ratios of the mean rates of two functions at the same file and block size, for all `pairs` of functions and all results
+    of two or more ranks."""
     ratios = []
     for result in results:
         for key, rates in result.rates.items():
@@ -254,7 +255,7 @@ def ratios_of_functions(results, view, pairs):
     return ratios
 
 
-def enough_block(curves):
+def sufficient_block(curves):
     """Returns the median over curves of the smallest block whose rate is at least ENOUGH times the best rate of its curve."""
     blocks = []
     for curve in curves:
@@ -263,7 +264,7 @@ def enough_block(curves):
     return sorted(blocks)[len(blocks) // 2]
 
 
-def judge_small_blocks(results):
+def evaluate_small_blocks(results):
     parts, remarks = [], []
     for what, write in directions():
         curves = [curve for result in results for (function, view, _), curve in result.curves().items()
@@ -274,27 +275,27 @@ def judge_small_blocks(results):
             if len(means) >= 2:    # not compared with the best block, because noise can make any block the best
                 ratios.append(means[0] / mean(means[len(means) // 2:]))
         ratio = mean_ratio(ratios)
-        parts.append(make_part("%s, smallest block / mean of the larger half" % what, ratio, judge_below(ratio)))
+        parts.append(make_part("%s, smallest block / mean of the larger half" % what, ratio, evaluate_below(ratio)))
         if curves:
             remarks.append("%s: %.0f %% of the best rate from blocks of %s on (median of %d curves)"
-                           % (what, 100 * ENOUGH, size_text(enough_block(curves)), len(curves)))
+                           % (what, 100 * ENOUGH, size_text(sufficient_block(curves)), len(curves)))
     return make_finding("Small blocks are slow.", parts, remarks)
 
 
-def judge_collective(results):
+def evaluate_collective(results):
     parts = []
     for view in ("own", "interleaved"):
         for what, write in directions():
             name = "write" if write else "read"
             ratio = mean_ratio(ratios_of_functions(results, view, [(name + "_at_all", name + "_at"), (name + "_all", name)]))
-            turned = ratio
+            inverse = ratio
             if view == "interleaved":
-                turned = Ratio(1 / ratio.value, 1 / ratio.high, 1 / ratio.low if ratio.low > 0 else math.inf, ratio.count)
-            parts.append(make_part("%s, %s: collective / individual" % (view, what), ratio, judge_below(turned)))
+                inverse = Ratio(1 / ratio.value, 1 / ratio.high, 1 / ratio.low if ratio.low > 0 else math.inf, ratio.count)
+            parts.append(make_part("%s, %s: collective / individual" % (view, what), ratio, evaluate_below(inverse)))
     return make_finding("Collective functions are slower if each rank has its own part, and faster if parts are interleaved.", parts)
 
 
-def judge_shared(results):
+def evaluate_shared(results):
     parts, errors = [], {}
     for name in ("read", "write"):
         # Blocking functions and split functions.
@@ -302,7 +303,7 @@ def judge_shared(results):
                             ("{0}_ordered / {0}_all", [("{0}_ordered", "{0}_all"), ("{0}_ordered_begin", "{0}_all_begin")])):
             named = [tuple(each.format(name) for each in pair) for pair in pairs]
             ratio = mean_ratio(ratios_of_functions(results, "own", named))
-            parts.append(make_part(what.format(name), ratio, judge_below(ratio)))
+            parts.append(make_part(what.format(name), ratio, evaluate_below(ratio)))
     for result in results:
         for key, error in result.errors.items():
             if "_shared" in key.function or "_ordered" in key.function:
@@ -310,7 +311,7 @@ def judge_shared(results):
     return make_finding("Shared file pointers are slow.", parts, ["%s fails: %s" % each for each in sorted(errors.items())])
 
 
-def judge_file_size(results):
+def evaluate_file_size(results):
     parts = []
     for what, write in directions():
         ratios = []
@@ -330,11 +331,11 @@ def judge_file_size(results):
     return make_finding("The size of the file does not matter.", parts)
 
 
-def judge_scaling(results):
+def evaluate_scaling(results):
     claim = "The rate scales well with the number of ranks."
     fewest, most = [part((result.ranks for result in results), default=0) for part in (min, max)]
     if fewest == most:
-        return make_finding(claim, [], ["requires results for two numbers of ranks"])
+        return make_finding(claim, [], ["the finding requires results for two numbers of ranks"])
     good = max(1.1, GOOD_SCALING * most / fewest)
     parts = []
     for what, write in directions():
@@ -347,12 +348,13 @@ def judge_scaling(results):
     return make_finding(claim, parts)
 
 
-def judge_findings(results):
-    """Judges the five findings. Results with different numbers of ranks show how the rate grows with the ranks; all results together
+def evaluate_findings(results):
+    """Tests the five findings. Results with different numbers of ranks show how the rate grows with the ranks; all results together
     serve the other findings. A part of a claim is confirmed, or refuted, with 99 % probability and if the difference exceeds a fifth.
     Returns [{claim, judged, parts: [{what, ratio, low, high, count, alike: [low, high], judged}], remarks}]; None for unknown
     values."""
-    return [judge(results) for judge in (judge_small_blocks, judge_collective, judge_shared, judge_file_size, judge_scaling)]
+    claims = (evaluate_small_blocks, evaluate_collective, evaluate_shared, evaluate_file_size, evaluate_scaling)
+    return [evaluate(results) for evaluate in claims]
 
 
 def findings_text(findings):
@@ -374,7 +376,7 @@ def run_findings(options):
     for path, result in zip(options.results, results):
         if not result.complete:
             warn("%s is incomplete: %s." % (path, result.why_incomplete))
-    findings = judge_findings(results)
+    findings = evaluate_findings(results)
     print(findings_text(findings), flush=True)
     if options.plot:
         # A JSON file next to the plot has all numbers of the plot.
@@ -413,7 +415,7 @@ def run_plot(options):
          options.output or os.path.join(os.path.dirname(options.results[0]), "plots"))
 
 
-def arguments():
+def parse_arguments():
     parser = argparse.ArgumentParser(description="Evaluates results of patchio probe.")
     commands = parser.add_subparsers(dest="command", required=True)
     study = commands.add_parser("study", help="print the best rates of a study, and judge the findings")
@@ -437,7 +439,7 @@ def main():
         signal.signal(number_, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
-    options = arguments()
+    options = parse_arguments()
     try:
         {"study": run_study, "compare": run_compare, "findings": run_findings, "plot": run_plot}[options.command](options)
         sys.stdout.flush()

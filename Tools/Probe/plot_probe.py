@@ -43,9 +43,9 @@ def block_axis(axes, blocks):
     axes.set_xlabel("block, bytes")
 
 
-def aside(blocks, number, count):
-    """Returns the positions of the points of line `number` of `count`. They are shifted a little from line to line, so that error bars
-    do not hide each other."""
+def shifted_blocks(blocks, number, count):
+    """Returns the positions of the points of line `number` of `count`. The positions shift a little from line to line, so that error
+    bars do not hide each other."""
     return [block * 2.0 ** (0.5 * ((number + 0.5) / count - 0.5)) for block in blocks]
 
 
@@ -67,7 +67,7 @@ def draw_lines(axes, curves):
     """Draws a line for each curve of {function: curve}."""
     for number, (function, curve) in enumerate(curves.items()):
         blocks, means, bars = spread(curve)
-        axes.errorbar(aside(blocks, number, len(curves)), means, yerr=bars, label=function, color=plt.cm.tab10(number % 10),
+        axes.errorbar(shifted_blocks(blocks, number, len(curves)), means, yerr=bars, label=function, color=plt.cm.tab10(number % 10),
                       marker="osv^D<>p"[number % 8], markersize=4, capsize=2, linewidth=1.2)
     block_axis(axes, sorted({block for curve in curves.values() for block, _ in curve}))
     axes.legend(fontsize=7, ncol=2)
@@ -226,8 +226,8 @@ def draw_comparison(a, b, folder):
             bars = [[ratio.value - ratio.low if ratio.low > 0 else 0 for ratio in ratios],
                     [ratio.high - ratio.value if ratio.low > 0 else 0 for ratio in ratios]]
             shown += values
-            axes.errorbar(aside(blocks, number, len(functions)), values, yerr=bars, marker="o", markersize=3, capsize=2, linewidth=1,
-                          label=function, color=plt.cm.tab20(number % 20), linestyle="--" if is_write(function) else "-")
+            axes.errorbar(shifted_blocks(blocks, number, len(functions)), values, yerr=bars, marker="o", markersize=3, capsize=2,
+                          linewidth=1, label=function, color=plt.cm.tab20(number % 20), linestyle="--" if is_write(function) else "-")
         axes.axhline(1, color="black", linewidth=0.8)
         axes.set_yscale("log", base=2)
         ticks = [tick for tick in (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)

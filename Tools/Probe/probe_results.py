@@ -35,25 +35,25 @@ def mean(values):
 Key = collections.namedtuple("Key", "function view file block")    # a measured point; sizes in bytes
 
 
-def order(key):
+def sort_key(key):
     return key.function, VIEWS.index(key.view), key.file, key.block
 
 
 class Result:
-    """A result. `rates`: {key: rates of the repetitions}; `errors`: {key: why the point has no rate}; both sorted by function, view,
-    file and block. `raw`: the content of the file."""
+    """A result of patchio probe. `rates`: {key: rates of the repetitions}; `errors`: {key: why the point has no rate}; both sorted by
+    function, view, file and block. `raw`: the content of the file."""
 
     def __init__(self, raw):
-        demand(isinstance(raw, dict) and raw.get("schema") == "patchio-probe", "JSON without the schema patchio-probe")
-        demand(raw["version"] == 1, "version %s instead of 1" % json.dumps(raw["version"]))
+        require(isinstance(raw, dict) and raw.get("schema") == "patchio-probe", "JSON without the schema patchio-probe")
+        require(raw["version"] == 1, "version %s instead of 1" % json.dumps(raw["version"]))
         self.raw, self.rates, self.errors = raw, {}, {}
-        check_circumstances(raw)
+        check_conditions(raw)
         points = {}
         for point in raw["points"]:
             key = key_of(point)
-            demand(key not in points, "a point that occurs twice")
+            require(key not in points, "a point that occurs twice")
             points[key] = point
-        for key in sorted(points, key=order):
+        for key in sorted(points, key=sort_key):
             if "kb_per_s" in points[key]:
                 self.rates[key] = rates_of(points[key]["kb_per_s"]["all"])
             else:
@@ -61,9 +61,9 @@ class Result:
         for feature in raw["features"]:
             check_feature(feature)
         for row in raw["influence"]:
-            whole(row, "block_bytes", 1)
+            integer(row, "block_bytes", 1)
             for name in ("readers", "writers"):
-                whole(row, name)
+                integer(row, name)
             for name in ("read_alone", "write_alone", "read_both", "write_both"):
                 rates_of(row[name + "_kb_per_s"])
         if "flight" in raw:
@@ -79,81 +79,81 @@ class Result:
         return curves
 
 
-def demand(good, what):
+def require(good, what):
     if not good:
         raise ValueError(what)
 
 
 def number(value, name, least=0):
     found = value[name]
-    demand(type(found) in (int, float) and math.isfinite(found) and found >= least, "%s = %s" % (name, found))
+    require(type(found) in (int, float) and math.isfinite(found) and found >= least, "%s = %s" % (name, found))
     return found
 
 
-def whole(value, name, least=0, most=1 << 64):
-    demand(type(value[name]) is int and least <= value[name] < most, "an invalid whole number in %s" % name)
+def integer(value, name, least=0, most=1 << 64):
+    require(type(value[name]) is int and least <= value[name] < most, "an invalid whole number in %s" % name)
     return value[name]
 
 
-def truth(value, name):
-    demand(isinstance(value[name], bool), "a value of %s that is neither true nor false" % name)
+def boolean(value, name):
+    require(isinstance(value[name], bool), "a value of %s that is neither true nor false" % name)
     return value[name]
 
 
 def text_of(value, name):
-    demand(isinstance(value[name], str), "a value of %s that is not a text" % name)
+    require(isinstance(value[name], str), "a value of %s that is not a text" % name)
     return value[name]
 
 
 def rates_of(values):
-    demand(isinstance(values, list) and values, "a missing list of rates")
+    require(isinstance(values, list) and values, "a missing list of rates")
     for value in values:
-        demand(type(value) in (int, float) and math.isfinite(value) and value > 0, "a rate of %s KB/s" % value)
+        require(type(value) in (int, float) and math.isfinite(value) and value > 0, "a rate of %s KB/s" % value)
     return values
 
 
 def key_of(point):
     """Returns the key of a point or, with block 0, of a feature."""
-    demand(re.fullmatch("[A-Za-z0-9_]{1,63}", text_of(point, "function")), "a function without a valid name")
-    demand(text_of(point, "view") in VIEWS, "a view without a valid name")
-    block = whole(point, "block_bytes", 1) if "first" not in point else 0
-    return Key(point["function"], point["view"], whole(point, "file_bytes"), block)
+    require(re.fullmatch("[A-Za-z0-9_]{1,63}", text_of(point, "function")), "a function without a valid name")
+    require(text_of(point, "view") in VIEWS, "a view without a valid name")
+    block = integer(point, "block_bytes", 1) if "first" not in point else 0
+    return Key(point["function"], point["view"], integer(point, "file_bytes"), block)
 
 
-def check_circumstances(raw):
-    truth(raw, "complete")
+def check_conditions(raw):
+    boolean(raw, "complete")
     for name in ["label"] + ["why_incomplete"] * (not raw["complete"]):
         text_of(raw, name)
     for name in ("host", "system", "directory", "file_system", "mpi", "mpi_io"):
         text_of(raw["machine"], name)
     for name in ("ranks", "hosts"):
-        whole(raw["machine"], name, 1, 1 << 30)
+        integer(raw["machine"], name, 1, 1 << 30)
     for name in ("piece_bytes", "in_flight"):
-        whole(raw["settings"], name)
-    truth(raw["settings"], "sync")
+        integer(raw["settings"], name)
+    boolean(raw["settings"], "sync")
 
 
 def check_feature(feature):
     key_of(feature)
-    for shown in ["first"] + ["again"] * truth(feature, "stable"):
+    for shown in ["first"] + ["again"] * boolean(feature, "stable"):
         text_of(feature[shown], "kind")
-        whole(feature[shown], "block_bytes", 1)
+        integer(feature[shown], "block_bytes", 1)
         number(feature[shown], "height")
     for point in feature["refined"]:
-        whole(point, "block_bytes", 1)
+        integer(point, "block_bytes", 1)
         rates_of(point["kb_per_s"])
 
 
 def check_flight(flight):
-    whole(flight, "request_bytes")
+    integer(flight, "request_bytes")
     for name in ["samples"] + ["fitted"] * ("best" in flight):
         for sample in flight[name]:
-            whole(sample, "in_flight", 1, 1 << 30)
+            integer(sample, "in_flight", 1, 1 << 30)
             rates_of([sample["kb_per_s"]])
-    demand(flight["samples"], "no rates of concurrent requests")
+    require(flight["samples"], "no rates of concurrent requests")
     if "best" in flight:
         for name in ("best", "best_least", "best_most"):
-            whole(flight, name, 1)
+            integer(flight, name, 1)
 
 
 def load(path):
@@ -181,7 +181,7 @@ def load(path):
 
 # ---- statistics ---------------------------------------------------------------------------------------------------
 
-DOUBT = 0.01    # probability that a ratio lies outside of its interval
+SIGNIFICANCE_LEVEL = 0.01    # probability that a ratio lies outside of its interval
 
 # A ratio and its 99 % confidence interval, which is 0 to infinity for a single value. `count`: number of values behind the ratio.
 Ratio = collections.namedtuple("Ratio", "value low high count")
@@ -223,7 +223,7 @@ def noise_of(sets):
 def interval(logarithm, error, freedom, count, tests=1):
     if freedom < 1:
         return Ratio(math.exp(logarithm), 0.0, math.inf, count)
-    reach = student_tail(DOUBT / 2 / max(1, tests), freedom) * error
+    reach = student_tail(SIGNIFICANCE_LEVEL / 2 / max(1, tests), freedom) * error
     return Ratio(math.exp(logarithm), math.exp(logarithm - reach), math.exp(logarithm + reach), count)
 
 

@@ -10,12 +10,12 @@ import sys
 import warnings
 
 
-def say(text):
+def report(text):
     print("patchio: " + text, file=sys.stderr)
 
 
-def write(found, out):
-    """Writes the references to a temporary file, and renames it, so that `out` is always complete."""
+def write_references(found, out):
+    """Writes the references to a temporary file, and renames the file to `out`, so that `out` is always complete."""
     part = out + ".part"
     try:
         with open(part, "w") as file:
@@ -36,15 +36,15 @@ def main(words=None):
     try:
         import patchio
     except ImportError as error:
-        say("The Python package patchio, which writes the references, is missing for %s: %s. Install the package, see PythonPackage.md in "
+        report("The Python package patchio, which writes the references, is missing for %s: %s. Install the package, see PythonPackage.md in "
             "the guide, or set PYTHONPATH." % (sys.executable, str(error).rstrip(".")))
         return 1
-    warnings.showwarning = lambda message, *_: say("warning: %s" % message)
+    warnings.showwarning = lambda message, *_: report("warning: %s" % message)
     try:
         found = patchio.open(arguments.data, listed_only=arguments.listed_only).references(arguments.prefix)
-        write(found, arguments.out)
+        write_references(found, arguments.out)
     except (patchio.Error, OSError) as error:
-        say(str(error))
+        report(str(error))
         return 1
     arrays = sum(name.endswith(".zarray") for name in found["refs"])
     print("%s: %d array%s, %d chunks" % (arguments.out, arrays, "" if arrays == 1 else "s", sum(not name.split("/")[-1].startswith(".") for name in found["refs"])))

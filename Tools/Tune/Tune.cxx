@@ -47,18 +47,18 @@ struct Options
 };
 
 /// The storage, its load and the data, which determine the numbers of threads.
-struct Facts
+struct StorageFacts
 {
-  std::optional<Mount> Where;
+  std::optional<Mount> StorageMount;
   std::optional<StorageProfile> Profile;
   std::vector<std::string> Notes;
   LoadEstimate Load;
   std::optional<double> StepBytes;  ///< bytes of the last step; nullopt if the path is not a data set
 };
 
-/// Returns the size in bytes of one number of each variable, as stored on the first patch that has the
-/// variable; that of a float if the array cannot be located.
-std::vector<std::size_t> NumberBytes(const Catalog& catalog, const Format& format)
+/// Returns the size in bytes of one element of each variable, as stored on the first patch that has the
+/// variable, or the size of a float if the array cannot be located.
+std::vector<std::size_t> ElementSizes(const Catalog& catalog, const Format& format)
 {
   std::vector<PatchVariable> requests;
   for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
@@ -86,13 +86,13 @@ double BytesOfLastStep(const std::string& path)
   const Series series = OpenSeries(*alone, {path}, SeriesOptions(), IndexMode::ReadOnly);
   const std::string& step = series.Steps.back().Path;
   const Catalog catalog = ReadCatalog(*alone, step);
-  const std::vector<std::size_t> numberBytes = NumberBytes(catalog, FormatOf(step));
+  const std::vector<std::size_t> elementSizes = ElementSizes(catalog, FormatOf(step));
   double bytes = 0;
   for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
     for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
       if (catalog.PresenceOf(v, p) == Presence::Stored) {
         bytes += static_cast<double>(catalog.StoredTuples(v, p)) * catalog.Variables[v].Components *
-                 static_cast<double>(numberBytes[v]);
+                 static_cast<double>(elementSizes[v]);
       }
     }
   }
@@ -101,7 +101,7 @@ double BytesOfLastStep(const std::string& path)
 
 /// Returns the load of other programs on the storage, observed for `seconds`. This program reads nothing
 /// during that time.
-LoadEstimate Watch(const Mount& mount, double seconds)
+LoadEstimate ObserveLoad(const Mount& mount, double seconds)
 {
   LoadSensor sensor(mount);
   sensor.Sample(OwnReads());
@@ -109,41 +109,41 @@ LoadEstimate Watch(const Mount& mount, double seconds)
   return sensor.Sample(OwnReads());
 }
 
-Facts Look(const Options& options)
+StorageFacts GatherFacts(const Options& options)
 {
-  Facts facts;
+  StorageFacts facts;
   std::error_code fault;
   const fs::file_status about = fs::status(options.Path, fault);
   if (!fs::exists(about)) {
-    throw FileError(options.Path, "a data set or a folder", "neither", "Check the path");
+    throw FileError(options.Path, "a data set or a folder", "nothing", "Check the path");
   }
   if (!fs::is_directory(about)) {
     facts.StepBytes = BytesOfLastStep(options.Path);
   }
-  facts.Where = MountOf(options.Path);
+  facts.StorageMount = MountOf(options.Path);
   facts.Profile = FindProfile(options.Path, &facts.Notes, options.Ranks);
-  if (facts.Where) {
-    facts.Load = Watch(*facts.Where, options.Seconds);
+  if (facts.StorageMount) {
+    facts.Load = ObserveLoad(*facts.StorageMount, options.Seconds);
   }
   return facts;
 }
 
-StorageKnowledge KnowledgeOf(const Facts& facts, int ranks)
+StorageKnowledge KnowledgeOf(const StorageFacts& facts, int ranks)
 {
   StorageKnowledge storage;
-  storage.Class = facts.Where ? facts.Where->Class : MountClass::Unknown;
+  storage.Class = facts.StorageMount ? facts.StorageMount->Class : MountClass::Unknown;
   storage.Concurrency = facts.Profile ? ConcurrencyFor(*facts.Profile, ranks) : 0;
   storage.Load = facts.Load.Load;
   if (facts.Profile && facts.Profile->HasReliableFit()) {
-    SetStarts(storage, facts.Profile->Fit);
+    SetInitialReads(storage, facts.Profile->Fit);
   }
   return storage;
 }
 
-json DescribePolicy(const Facts& facts, ThreadPolicy policy, int ranks)
+json DescribePolicy(const StorageFacts& facts, ThreadPolicy policy, int ranks)
 {
   const ReadingJob job{ranks, static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
-  const ControllerOptions controller = ControllerFor(KnowledgeOf(facts, ranks), policy, job);
+  const ControllerOptions controller = ControllerOptionsFor(KnowledgeOf(facts, ranks), policy, job);
   return {{"start", controller.Start}, {"least", controller.Least}, {"most", controller.Most},
       {"threads_of_rank", ThreadsFromStorage(controller.Start, 0, ranks, 0)}};
 }
@@ -162,7 +162,7 @@ json DescribeProfile(const StorageProfile& profile, int ranks)
   json all = {{"source", DescribeSource(profile, ranks)}, {"concurrency", concurrency},
       {"from_table", !profile.ThreadsOfRanks.empty()}, {"law", profile.Fit.Text()}, {"samples", samples}};
   if (profile.Fit.Known() && profile.ThreadsOfRanks.empty()) {
-    const ConcurrencyRange sure = RangeOfBest(profile.Samples);
+    const ConcurrencyRange sure = EstimateBestRange(profile.Samples);
     all["concurrency_range"] = {sure.Least, sure.Most};
   }
   if (profile.Fit.Known()) {
@@ -177,9 +177,9 @@ json DescribeProfile(const StorageProfile& profile, int ranks)
   return all;
 }
 
-json Describe(const Options& options, const Facts& facts)
+json DescribeAll(const Options& options, const StorageFacts& facts)
 {
-  const Mount where = facts.Where.value_or(Mount());
+  const Mount where = facts.StorageMount.value_or(Mount());
   json all = {{"path", options.Path}, {"ranks", options.Ranks}, {"notes", facts.Notes},
       {"mount", {{"point", where.Point}, {"type", where.Type}, {"source", where.Source},
                     {"class", NameOf(where.Class)}}},
@@ -240,7 +240,7 @@ std::string PolicyText(const std::string& name, const json& policy, int ranks)
       policy["most"].get<int>());
 }
 
-std::string Text(const json& all)
+std::string ReportText(const json& all)
 {
   std::string text = StorageText(all);
   const json& load = all["load"];
@@ -265,8 +265,8 @@ std::string Text(const json& all)
   return text;
 }
 
-/// Plots F(N) by plot_tune.py, from a temporary JSON file, and prints the path of the plot.
-void Draw(const json& all, const Options& options, Session& session)
+/// Plots F(N) with plot_tune.py, from a temporary JSON file, and prints the path of the plot.
+void DrawPlot(const json& all, const Options& options, Session& session)
 {
   if (!all.contains("profile") || all["profile"]["curve"].empty()) {
     throw Error(
@@ -307,10 +307,10 @@ std::string CheckSeconds(const std::string& text)
 void Run(const Options& options, Session& session)
 {
   session.OnRoot([&] {
-    const json all = Describe(options, Look(options));
-    session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : Text(all));
+    const json all = DescribeAll(options, GatherFacts(options));
+    session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : ReportText(all));
     if (!options.Plot.empty()) {
-      Draw(all, options, session);
+      DrawPlot(all, options, session);
     }
   });
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the output of `patchio tune --json`: plot_tune.py FOUND.json PICTURE.png
 
-The picture has the rate F(N) of the profile, the measurements, and the number of reads in flight with which each policy begins.
+The picture has the rate F(N) of the profile, the measurements, and the initial number of reads in flight of each policy.
 """
 import json
 import sys

@@ -34,7 +34,7 @@ using container::StepRecord;
 constexpr std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 
 /// A range of bytes in a file of a step: a data set or a table of the step's record.
-struct Part
+struct NamedRange
 {
   int File;
   std::uint64_t Begin, End;
@@ -42,45 +42,46 @@ struct Part
 };
 
 /// Returns the ranges of the data sets that are not compressed, and of the tables.
-std::vector<Part> PartsOf(const StepRecord& record)
+std::vector<NamedRange> RangesOf(const StepRecord& record)
 {
-  std::vector<Part> parts;
+  std::vector<NamedRange> ranges;
   for (const DataSet& set : record.DataSets) {
-    if (set.Compression == FilterKind::None) {
-      parts.push_back(
+    if (set.Compression == FilterType::None) {
+      ranges.push_back(
           {set.File, set.Offset, set.Offset + set.Values * SizeOf(record.Types[set.Variable]), set.Name});
     }
   }
   for (const auto& [name, table] : record.Tables) {
-    parts.push_back({0, table.Offset, table.Offset + table.Bytes, "the table " + name});
+    ranges.push_back({0, table.Offset, table.Offset + table.Bytes, "the table " + name});
   }
-  return parts;
+  return ranges;
 }
 
 /// Returns a line for each pair of neighbouring data sets or tables that overlap in a file.
-std::vector<std::string> Overlaps(const StepRecord& record)
+std::vector<std::string> FindOverlaps(const StepRecord& record)
 {
-  std::vector<Part> parts = PartsOf(record);
-  std::sort(parts.begin(), parts.end(),
-      [](const Part& a, const Part& b) { return std::tie(a.File, a.Begin) < std::tie(b.File, b.Begin); });
+  std::vector<NamedRange> ranges = RangesOf(record);
+  std::sort(ranges.begin(), ranges.end(), [](const NamedRange& a, const NamedRange& b) {
+    return std::tie(a.File, a.Begin) < std::tie(b.File, b.Begin);
+  });
   std::vector<std::string> faults;
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i].File == parts[i - 1].File && parts[i].Begin < parts[i - 1].End) {
-      faults.push_back(fmt::format("{} and {} overlap in {}", PlainText(parts[i - 1].Name),
-          PlainText(parts[i].Name), record.Files[parts[i].File]));
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i].File == ranges[i - 1].File && ranges[i].Begin < ranges[i - 1].End) {
+      faults.push_back(fmt::format("{} and {} overlap in {}", PlainText(ranges[i - 1].Name),
+          PlainText(ranges[i].Name), record.Files[ranges[i].File]));
     }
   }
   return faults;
 }
 
-/// Returns the first fault of a step's files that shows without reading the values; empty if there is none.
+/// Returns the first fault of a step's files that is found without reading the values, or an empty text.
 std::string FaultOfFiles(const std::string& folder, const container::LoggedStep& step)
 {
   return CatchError([&] {
     const StepRecord record = container::RecordOf(folder, step);
     std::vector<std::uint64_t> ends(record.Files.size(), 0);
-    for (const Part& part : PartsOf(record)) {
-      ends[part.File] = std::max(ends[part.File], part.End);
+    for (const NamedRange& range : RangesOf(record)) {
+      ends[range.File] = std::max(ends[range.File], range.End);
     }
     for (std::size_t f = 0; f < record.Files.size(); ++f) {
       const std::string path = folder + "/" + record.Files[f];
@@ -95,7 +96,7 @@ std::string FaultOfFiles(const std::string& folder, const container::LoggedStep&
   });
 }
 
-/// Returns the first fault among the values of a step; empty if there is none.
+/// Returns the first fault among the values of a step, or an empty text.
 std::string FaultOfValues(const std::string& folder, const container::LoggedStep& logged, int threads)
 {
   TimeStep step;
@@ -123,8 +124,8 @@ std::vector<std::string> DescriptionOf(const Catalog& data)
   return lines;
 }
 
-/// Returns the first difference between a step and the VTKHDF description that other programs read; empty if
-/// they agree. Files of images and meshes do not describe times and levels, and are not compared.
+/// Returns the first difference between a step and the VTKHDF description that other programs read, or
+/// an empty text. Files of images and meshes do not describe times and levels, and are not compared.
 std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, const Catalog& data)
 {
   if (container::ProfileOf(data, static_cast<int>(record.Files.size())) != container::FileProfile::Amr) {
@@ -145,13 +146,13 @@ std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, c
   });
 }
 
-/// Returns the faults of a step's files that show without reading the values: overlaps, damaged tables, and
-/// differences between the record and the HDF5 files in the description of the step and the locations of its
-/// values. The differences matter because other programs read the files without the record.
+/// Returns the faults of a step's files that are found without reading the values: overlaps, damaged tables,
+/// and differences between the record and the HDF5 files in the description of the step and the locations of
+/// the values. The differences matter because other programs read the files without the record.
 std::vector<std::string> FaultsOfDescription(
     const std::string& folder, const StepRecord& record, const Catalog& data)
 {
-  std::vector<std::string> faults = Overlaps(record);
+  std::vector<std::string> faults = FindOverlaps(record);
   const auto add = [&](const std::string& fault) {
     if (!fault.empty()) {
       faults.push_back(fault);
@@ -164,7 +165,7 @@ std::vector<std::string> FaultsOfDescription(
     add(CatchError([&] {
       const hdf5::File described(path);
       for (const DataSet& set : record.DataSets) {
-        if (set.File != static_cast<int>(file) || set.Values == 0 || set.Compression != FilterKind::None) {
+        if (set.File != static_cast<int>(file) || set.Values == 0 || set.Compression != FilterType::None) {
           continue;
         }
         const hdf5::Dataset found = described.Describe(set.Name);
@@ -193,19 +194,20 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   const OpenedStep opened(*alone, step.Path, IndexMode::Off);
   const Catalog& data = opened.Data();
-  const container::Locations places = container::LocationsOf(data);
+  const container::Locations locations = container::LocationsOf(data);
   const std::string folder = container::ContainerFolderOf(step.Path);
-  std::vector<std::string> faults = FaultsOfDescription(folder, places.Record, data);
+  std::vector<std::string> faults = FaultsOfDescription(folder, locations.Record, data);
   std::vector<PatchVariable> all;
   for (int v = 0; v < static_cast<int>(data.Variables.size()); ++v) {
     for (int patch = 0; patch < static_cast<int>(data.Patches.size()); ++patch) {
       all.push_back({patch, v});
     }
   }
-  const std::vector<std::uint32_t> sums = container::ReadChecksums(folder, places.Record, places.Rows, all);
+  const std::vector<std::uint32_t> sums =
+      container::ReadChecksums(folder, locations.Record, locations.Rows, all);
   std::vector<int> variables(data.Variables.size());
   std::iota(variables.begin(), variables.end(), 0);
-  PatchBatches batches(opened, places.Rows, variables, threads, BatchBytes);
+  PatchBatches batches(opened, locations.Rows, variables, threads, BatchBytes);
   // Next() compares all values with their checksums, except those that the HDF5 library reads.
   const auto isCompared = [&](std::size_t row, int v) {
     const LocationTable& where = batches.Locations();
@@ -217,7 +219,7 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
       faults.push_back(fault.Message);
     }
     for (std::size_t row = batches.First(); row < batches.End(); ++row) {
-      const int patch = places.Rows[row];
+      const int patch = locations.Rows[row];
       for (const int v : variables) {
         const LoadedArray& array = loaded.At(row - batches.First(), v);
         const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
@@ -244,10 +246,10 @@ std::vector<std::string> FaultsOfSteps(Communicator& ranks, const std::string& f
   }
   RunOnAllRanks(ranks, [&] { log = container::ReadLog(folder); });
   for (std::size_t first = 0; first < steps.size(); first += ranks.Size()) {
-    const std::size_t mine = first + ranks.Rank();
+    const std::size_t ownStep = first + ranks.Rank();
     std::string fault;
     for (const container::LoggedStep& logged : log->Steps) {
-      if (mine < steps.size() && logged.Head.Step == steps[mine]) {
+      if (ownStep < steps.size() && logged.Head.Step == steps[ownStep]) {
         fault = FaultOfFiles(folder, logged);
         fault = fault.empty() && checkValues ? FaultOfValues(folder, logged, threads) : fault;
       }
@@ -276,14 +278,15 @@ LogFindings CheckLog(const std::string& path)
   if (log.BytesAfter > 0) {
     faults.push_back(fmt::format(
         "{}: the last {} are an incomplete record: a program is still writing a step, or has stopped before "
-        "its end. Wait if a program is writing to the container; otherwise write the step again.",
+        "the end of the step. Wait if a program is writing to the container; otherwise write the step again.",
         container::LogPathOf(folder), ByteText(static_cast<double>(log.BytesAfter))));
   }
   const char* const unrecorded =
-      log.LostBytes > 0
-          ? "Its record may be among the damaged records: keep the file until you have written its step again"
-          : "A program is still writing a step, or has stopped before its end. Wait if a program is writing "
-            "to the container; otherwise delete this file, and write the step again";
+      log.LostBytes > 0 ? "The record of the file may be among the damaged records: keep the file until you "
+                          "have written the step again"
+                        : "A program is still writing a step, or has stopped before the end of the step. "
+                          "Wait if a program is writing "
+                          "to the container; otherwise delete this file, and write the step again";
   std::set<std::string> known;
   for (const container::LoggedStep& step : log.Steps) {
     known.insert(step.Head.File);
@@ -296,10 +299,12 @@ LogFindings CheckLog(const std::string& path)
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
     if (name.rfind("step.", 0) == 0 && entry.path().extension() == ".part") {
-      findings.Notes.push_back(fmt::format(
-          "{}: a program is still writing this step, or has stopped before its end. The other steps are not "
-          "affected. The next program that writes to the container removes this file, or you can delete it.",
-          entry.path().string()));
+      findings.Notes.push_back(
+          fmt::format("{}: a program is still writing this step, or has stopped before the end of the step. "
+                      "The other steps are not "
+                      "affected. The next program that writes to the container removes this file. You can "
+                      "also delete the file.",
+              entry.path().string()));
     } else if (name.rfind("step.", 0) == 0 && known.count(name) == 0) {
       faults.push_back(
           fmt::format("{}: the log has no record of this file. {}.", entry.path().string(), unrecorded));

@@ -16,11 +16,14 @@
 namespace patchio::tools {
 namespace {
 
-/// Prints a line for each fault, and counts them.
+/// Prints a line for each fault, and counts the faults.
 class Verification
 {
 public:
-  Verification(const SeriesArguments& options, const Session& session) : How(options), Out(session) {}
+  Verification(const SeriesArguments& options, const Session& session)
+      : Arguments(options), CommandSession(session)
+  {
+  }
 
   /// Throws Error if the check finds any fault.
   void Run();
@@ -28,24 +31,24 @@ public:
 private:
   void CheckSteps(const Series& series);
   void CheckContainer(const Series& series);
-  void Judge(const StepFacts& facts);
-  void Fault(const std::string& text)
+  void ReportStep(const StepFacts& facts);
+  void ReportFault(const std::string& text)
   {
-    this->Out.Print(text);
+    this->CommandSession.Print(text);
     ++this->Faults;
   }
   /// Reports a fault outside the steps, as a warning if the user has selected one step.
-  void FaultElsewhere(const std::string& text)
+  void ReportOtherFault(const std::string& text)
   {
-    if (this->How.Step) {
-      this->Out.Warn(text);
+    if (this->Arguments.Step) {
+      this->CommandSession.Warn(text);
     } else {
-      this->Fault(text);
+      this->ReportFault(text);
     }
   }
 
-  const SeriesArguments& How;
-  const Session& Out;
+  const SeriesArguments& Arguments;
+  const Session& CommandSession;
   std::set<std::string> Files;
   std::set<std::string> Printed;  ///< faults of steps that have been printed
   std::uint64_t Steps = 0, Arrays = 0, Faults = 0;
@@ -55,80 +58,83 @@ void Verification::Run()
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   SeriesOptions options;
-  options.ListedOnly = this->How.ListedOnly;
-  const Series series = OpenSeries(*alone, {this->How.Path}, options);
+  options.ListedOnly = this->Arguments.ListedOnly;
+  const Series series = OpenSeries(*alone, {this->Arguments.Path}, options);
   for (const std::string& warning : series.Warnings) {
     const bool ofStep = series.Steps.size() == 1 || warning.rfind(series.Steps.front().Path + ": ", 0) == 0;
-    ofStep ? this->Fault(warning) : this->FaultElsewhere(warning);
+    ofStep ? this->ReportFault(warning) : this->ReportOtherFault(warning);
   }
-  const std::string indexFile = SeriesIndexFile(this->How.Path, IndexMode::ReadOnly).Warning();
+  const std::string indexFile = SeriesIndexFile(this->Arguments.Path, IndexMode::ReadOnly).Warning();
   // The index file of a single step is checked with that step.
-  if (!indexFile.empty() && series.Steps.back().Path != AbsolutePath(this->How.Path)) {
-    this->FaultElsewhere(indexFile);
+  if (!indexFile.empty() && series.Steps.back().Path != AbsolutePath(this->Arguments.Path)) {
+    this->ReportOtherFault(indexFile);
   }
   this->CheckSteps(series);
-  if (IsInContainer(this->How.Path)) {
+  if (IsInContainer(this->Arguments.Path)) {
     this->CheckContainer(series);
   }
-  const std::string looked = fmt::format("{}, {} in {}", CountText(this->Steps, "step"),
+  const std::string checked = fmt::format("{}, {} in {}", CountText(this->Steps, "step"),
       CountText(this->Arrays, "array"), CountText(this->Files.size(), "file"));
   if (this->Faults > 0) {
-    throw Error(fmt::format("{}: {} in {}.", this->How.Path, CountText(this->Faults, "fault"), looked));
+    throw Error(
+        fmt::format("{}: {} in {}.", this->Arguments.Path, CountText(this->Faults, "fault"), checked));
   }
-  this->Out.Print("intact: " + looked);
+  this->CommandSession.Print("intact: " + checked);
 }
 
 void Verification::CheckSteps(const Series& series)
 {
-  const Format& format = FormatOf(this->How.Path);
+  const Format& format = FormatOf(this->Arguments.Path);
   std::set<std::string> seen;
   bool indexed = false;
-  for (const TimeStep& step : SelectSteps(series, this->How.Path, this->How.Step)) {
+  for (const TimeStep& step : SelectSteps(series, this->Arguments.Path, this->Arguments.Step)) {
     ++this->Steps;
     // A step that needs no index may have its own files, and its check is quick.
     if (seen.insert(step.Path).second || !indexed) {
-      const StepFacts facts = InspectStep(format, step, false, this->How.Threads);
+      const StepFacts facts = InspectStep(format, step, false, this->Arguments.Threads);
       indexed = facts.NeedsIndexFile;
-      this->Judge(facts);
+      this->ReportStep(facts);
     }
   }
 }
 
 void Verification::CheckContainer(const Series& series)
 {
-  const LogFindings log = CheckLog(this->How.Path);
+  const LogFindings log = CheckLog(this->Arguments.Path);
   for (const std::string& fault : log.Faults) {
-    this->FaultElsewhere(fault);
+    this->ReportOtherFault(fault);
   }
   for (const std::string& note : log.Notes) {
-    this->Out.Print("note: " + note);
+    this->CommandSession.Print("note: " + note);
   }
-  for (const TimeStep& step : SelectSteps(series, this->How.Path, this->How.Step)) {
+  for (const TimeStep& step : SelectSteps(series, this->Arguments.Path, this->Arguments.Step)) {
     std::vector<std::string> faults;
-    const std::string broken = CatchError([&] { faults = FaultsOfValues(step, this->How.Threads); });
+    const std::string broken = CatchError([&] { faults = FaultsOfValues(step, this->Arguments.Threads); });
     for (const std::string& fault : broken.empty() ? faults : std::vector<std::string>{broken}) {
       if (this->Printed.insert(fault).second) {
-        this->Fault(fmt::format("step {}: {}", step.Step, fault));
+        this->ReportFault(fmt::format("step {}: {}", step.Step, fault));
       }
     }
   }
 }
 
-void Verification::Judge(const StepFacts& facts)
+void Verification::ReportStep(const StepFacts& facts)
 {
   const std::string name = fmt::format("step {}: ", facts.Step.Step);
-  if (!facts.NotOpened.empty()) {
-    this->Fault(name + facts.NotOpened);
-    this->Printed.insert(facts.NotOpened);
+  if (!facts.OpenError.empty()) {
+    this->ReportFault(name + facts.OpenError);
+    this->Printed.insert(facts.OpenError);
   }
   for (const FileFaults& fault : facts.Faults) {
-    this->Fault(fmt::format("{}{} cannot be read. {}", name, CountText(fault.Arrays, "array"), fault.First));
-    this->Printed.insert(fault.First);
+    this->ReportFault(
+        fmt::format("{}{} cannot be read. {}", name, CountText(fault.Arrays, "array"), fault.FirstMessage));
+    this->Printed.insert(fault.FirstMessage);
   }
   const IndexFileState* const indexFile = FaultyIndexFile(facts.IndexFile);
   if (indexFile && indexFile->Fault != FileFault::Foreign) {  // an index file of another version is harmless
-    this->Fault(fmt::format("{}the index file {} is {}: {} Run 'patchio index' to write it again.", name,
-        indexFile->Where.Path, NameOf(indexFile->Fault), ReasonOf(*indexFile)));
+    this->ReportFault(
+        fmt::format("{}the index file {} is {}: {} Run 'patchio index' to write a new index file.", name,
+            indexFile->File.Path, NameOf(indexFile->Fault), ReasonOf(*indexFile)));
   }
   this->Arrays += facts.Arrays;
   this->Files.insert(facts.Files.begin(), facts.Files.end());

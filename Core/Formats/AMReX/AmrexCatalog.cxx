@@ -112,8 +112,8 @@ void MultiFabReader::ReadTop()
   Int3& ghosts = this->Header.Ghosts;
   if (!TakeTuple(words, ghosts, this->Dimension)) {
     int width = 0;
-    TextScanner again(words.Left());
-    if (!again.Take(width)) {
+    TextScanner again(words.Remaining());
+    if (!again.Consume(width)) {
       this->Lines.Fail("the width of the ghost layer");
     }
     for (int axis = 0; axis < this->Dimension; ++axis) {
@@ -131,7 +131,7 @@ void MultiFabReader::ReadBoxes(std::int64_t boxes)
 {
   TextScanner words(this->Lines.Next("the number of boxes"));
   std::int64_t count = 0;
-  if (!words.Take("(") || !words.Take(count) || count != boxes ||
+  if (!words.Consume("(") || !words.Consume(count) || count != boxes ||
       static_cast<std::uint64_t>(count) > this->Lines.Bytes() / LeastBytesOfBox) {
     this->Lines.Fail(fmt::format("the number of boxes, {} as the plotfile's Header states,", boxes));
   }
@@ -140,7 +140,7 @@ void MultiFabReader::ReadBoxes(std::int64_t boxes)
     this->ReadBox();
   }
   TextScanner end(this->Lines.Next("the end of the boxes"));
-  if (!end.Take(")")) {
+  if (!end.Consume(")")) {
     this->Lines.Fail("')' at the end of the boxes");
   }
 }
@@ -178,7 +178,7 @@ void MultiFabReader::ReadLocation()
   TextScanner words(this->Lines.Next(expected));
   std::string_view name;
   std::int64_t offset = 0;
-  if (!words.Take("FabOnDisk:") || !words.TakeWord(name) || !words.Take(offset) || !words.Done() ||
+  if (!words.Consume("FabOnDisk:") || !words.ConsumeWord(name) || !words.Consume(offset) || !words.AtEnd() ||
       offset < 0) {
     this->Lines.Fail(expected);
   }
@@ -213,7 +213,7 @@ std::vector<double> MultiFabReader::ReadExtremes(const char* which, int componen
   TextScanner head(this->Lines.Next(expected.c_str()));
   std::int64_t boxes = 0;
   int components = 0;
-  if (!head.Take(boxes) || !head.Take(",") || !head.Take(components) ||
+  if (!head.Consume(boxes) || !head.Consume(",") || !head.Consume(components) ||
       boxes != static_cast<std::int64_t>(this->Header.Boxes.size()) ||
       components != this->Header.Components) {
     this->Lines.Fail(expected);
@@ -227,7 +227,8 @@ std::vector<double> MultiFabReader::ReadExtremes(const char* which, int componen
     }
     TextScanner number(rest.substr(0, rest.find(',')));
     double value = 0;
-    values.push_back(number.Take(value) && number.Done() ? value : std::numeric_limits<double>::quiet_NaN());
+    values.push_back(
+        number.Consume(value) && number.AtEnd() ? value : std::numeric_limits<double>::quiet_NaN());
   }
   return values;
 }
@@ -237,7 +238,7 @@ void MultiFabReader::ReadKind()
 {
   const std::string line = this->Lines.LastLine();
   TextScanner words(line);
-  if (!TakeRealKind(words, this->Header.Kind) || !words.Done()) {
+  if (!TakeRealKind(words, this->Header.Kind) || !words.AtEnd()) {
     throw FileError(this->Lines.Path(), "a number format (4 or 8 bytes, IEEE) in the last line",
         fmt::format("'{}'", PlainText(line.substr(0, 80))),
         "The file is damaged, or its number format is not supported");

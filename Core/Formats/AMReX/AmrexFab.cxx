@@ -16,16 +16,16 @@ constexpr std::array<int, 8> Single{32, 8, 23, 0, 1, 9, 0, 127};
 /// Parses a list such as "(8, (64 11 52 0 1 12 0 1023))", of at most 8 numbers. Returns false for other text.
 bool TakeList(TextScanner& words, std::array<int, 8>& list, int& count)
 {
-  if (!words.Take("(") || !words.Take(count) || count < 1 || count > 8 || !words.Take(",") ||
-      !words.Take("(")) {
+  if (!words.Consume("(") || !words.Consume(count) || count < 1 || count > 8 || !words.Consume(",") ||
+      !words.Consume("(")) {
     return false;
   }
   for (int i = 0; i < count; ++i) {
-    if (!words.Take(list[static_cast<std::size_t>(i)])) {
+    if (!words.Consume(list[static_cast<std::size_t>(i)])) {
       return false;
     }
   }
-  return words.Take(")") && words.Take(")");
+  return words.Consume(")") && words.Consume(")");
 }
 
 /// Returns whether the list is first, first + step, first + 2 step, ...
@@ -63,8 +63,8 @@ bool TakeRealKind(TextScanner& words, RealKind& kind)
 {
   std::array<int, 8> bits{}, order{};
   int bitCount = 0, bytes = 0;
-  if (!words.Take("(") || !TakeList(words, bits, bitCount) || !words.Take(",") ||
-      !TakeList(words, order, bytes) || !words.Take(")") || bitCount != 8) {
+  if (!words.Consume("(") || !TakeList(words, bits, bitCount) || !words.Consume(",") ||
+      !TakeList(words, order, bytes) || !words.Consume(")") || bitCount != 8) {
     return false;
   }
   if (!(bits == Double && bytes == 8) && !(bits == Single && bytes == 4)) {
@@ -82,12 +82,12 @@ bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header)
     return false;
   }
   TextScanner words(text.substr(0, end));
-  if (!words.Take("FAB") || !TakeRealKind(words, header.Kind)) {
+  if (!words.Consume("FAB") || !TakeRealKind(words, header.Kind)) {
     return false;
   }
-  header.PrefixBytes = end - words.Left().size();
+  header.PrefixBytes = end - words.Remaining().size();
   header.Bytes = end + 1;
-  return TakeBox(words, header.Box, dimension) && words.Take(header.Components) && words.Done();
+  return TakeBox(words, header.Box, dimension) && words.Consume(header.Components) && words.AtEnd();
 }
 
 std::size_t FabHeaderBytes(std::size_t prefixBytes, const TypedBox& box, int dimension, int components)
@@ -111,15 +111,15 @@ std::string BoxText(const TypedBox& box, int dimension)
 std::vector<std::byte> Pack(const FabLocations& locations)
 {
   ByteWriter out;
-  out.Put(locations.Files);
+  out.Append(locations.Files);
   for (const FabStyle& style : locations.Levels) {
-    out.Put(style.Kind.Type);
-    out.Put<std::uint8_t>(style.Kind.BigEndian);
-    out.Put<std::uint8_t>(style.Headers);
-    out.Put<std::uint8_t>(style.Nodes);
+    out.Append(style.Kind.Type);
+    out.Append<std::uint8_t>(style.Kind.BigEndian);
+    out.Append<std::uint8_t>(style.Headers);
+    out.Append<std::uint8_t>(style.Nodes);
   }
-  out.Put(locations.Fabs);
-  return out.Take();
+  out.Append(locations.Fabs);
+  return out.Release();
 }
 
 FabLocations FabLocationsOf(const Catalog& catalog)

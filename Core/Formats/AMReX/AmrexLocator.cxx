@@ -273,7 +273,7 @@ void Locator::CheckInside(int file, RequestedFab& fab) const
 TypedBox Locator::BoxOf(const RequestedFab& fab) const
 {
   TypedBox box;
-  box.Indices = Grown(this->Data.Patches[fab.Patch].Cells, this->Data.Variables[0].Ghosts);
+  box.Indices = Grow(this->Data.Patches[fab.Patch].Cells, this->Data.Variables[0].Ghosts);
   for (int axis = 0; axis < this->Data.Dimension; ++axis) {
     box.NodeCentred[axis] = this->StyleOf(fab).Nodes ? 1 : 0;
     box.Indices.Upper[axis] += box.NodeCentred[axis];
@@ -285,7 +285,7 @@ void Locator::WriteLocations()
 {
   std::vector<int> components;
   for (const Variable& variable : this->Data.Variables) {
-    components.push_back(NumberIn<int>(variable.StoredName).value_or(-1));
+    components.push_back(ParseNumber<int>(variable.StoredName).value_or(-1));
   }
   this->Table.ByteRanges.reserve(this->Requests.size());
   for (std::size_t i = 0; i < this->Requests.size(); ++i) {

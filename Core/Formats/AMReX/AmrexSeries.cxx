@@ -105,7 +105,7 @@ bool IsMapped(const std::string& header)
   const PlainFile file(header);
   const std::uint64_t bytes = std::min<std::uint64_t>(file.Size(), most);
   std::string end(bytes, ' ');
-  end.resize(file.ReadSome(file.Size() - bytes, end.data(), bytes));
+  end.resize(file.ReadUpTo(file.Size() - bytes, end.data(), bytes));
   return end.find("amrexvec_nu_") != std::string::npos;
 }
 

@@ -24,11 +24,11 @@ constexpr const char* Advice = "The file is damaged, still being written, or not
 bool TakeTuple(TextScanner& scanner, Int3& tuple, int dimension)
 {
   tuple = {0, 0, 0};
-  bool good = scanner.Take("(");
+  bool good = scanner.Consume("(");
   for (int axis = 0; good && axis < dimension; ++axis) {
-    good = (axis == 0 || scanner.Take(",")) && scanner.Take(tuple[axis]);
+    good = (axis == 0 || scanner.Consume(",")) && scanner.Consume(tuple[axis]);
   }
-  return good && scanner.Take(")");
+  return good && scanner.Consume(")");
 }
 
 bool TakeBox(TextScanner& scanner, TypedBox& box, int dimension)
@@ -37,9 +37,9 @@ bool TakeBox(TextScanner& scanner, TypedBox& box, int dimension)
   const auto fits = [](int index) { return index >= -largest && index <= largest; };
   const Int3& lower = box.Indices.Lower;
   const Int3& upper = box.Indices.Upper;
-  return scanner.Take("(") && TakeTuple(scanner, box.Indices.Lower, dimension) &&
+  return scanner.Consume("(") && TakeTuple(scanner, box.Indices.Lower, dimension) &&
          TakeTuple(scanner, box.Indices.Upper, dimension) && TakeTuple(scanner, box.NodeCentred, dimension) &&
-         scanner.Take(")") && !box.Indices.Empty() && std::all_of(lower.begin(), lower.end(), fits) &&
+         scanner.Consume(")") && !box.Indices.Empty() && std::all_of(lower.begin(), lower.end(), fits) &&
          std::all_of(upper.begin(), upper.end(), fits);
 }
 
@@ -56,7 +56,7 @@ bool TextLines::Fill()
   const std::uint64_t unread = this->Size > this->Offset ? this->Size - this->Offset : 0;
   const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(unread, BlockBytes));
   this->Buffer.resize(std::max(this->Buffer.size(), left + wanted));
-  const std::size_t got = this->File.ReadSome(this->Offset, this->Buffer.data() + left, wanted);
+  const std::size_t got = this->File.ReadUpTo(this->Offset, this->Buffer.data() + left, wanted);
   this->Offset += got;
   this->End = left + got;
   return got > 0;
@@ -92,7 +92,7 @@ std::int64_t TextLines::NextNumber(const char* expected, std::int64_t least, std
 {
   TextScanner words(this->Next(expected));
   std::int64_t number = 0;
-  if (!words.Take(number) || !words.Done() || number < least || number > most) {
+  if (!words.Consume(number) || !words.AtEnd() || number < least || number > most) {
     this->Fail(most == std::numeric_limits<std::int64_t>::max()
                    ? fmt::format("{}, at least {}", expected, least)
                    : fmt::format("{}, {} to {}", expected, least, most));
@@ -104,7 +104,7 @@ std::string TextLines::LastLine() const
 {
   const std::uint64_t bytes = std::min<std::uint64_t>(this->Size, TailBytes);
   std::string tail(static_cast<std::size_t>(bytes), '\0');
-  tail.resize(this->File.ReadSome(this->Size - bytes, tail.data(), tail.size()));
+  tail.resize(this->File.ReadUpTo(this->Size - bytes, tail.data(), tail.size()));
   const std::size_t last = tail.find_last_not_of(" \t\r\n");
   tail.resize(last == std::string::npos ? 0 : last + 1);
   const std::size_t begin = tail.find_last_of('\n');
@@ -173,7 +173,7 @@ void HeaderReader::ReadTop()
 double HeaderReader::Number(TextScanner& words, const char* expected) const
 {
   double number = 0;
-  if (!words.Take(number)) {
+  if (!words.Consume(number)) {
     this->Lines.Fail(expected);
   }
   return number;
@@ -188,14 +188,14 @@ void HeaderReader::ReadGeometry()
   }
   this->Lines.Next("the upper corner of the domain");
   TextScanner ratios(this->Lines.Next("the refinement ratios"));
-  for (int ratio = 0; ratios.Take(ratio);) {
+  for (int ratio = 0; ratios.Consume(ratio);) {
     this->Header.Ratios.push_back(ratio);
   }
   this->ReadDomains();
   this->ReadSteps();
   this->ReadSpacings();
   TextScanner coordinates(this->Lines.Next("the kind of coordinates"));
-  coordinates.Take(this->Header.Coordinates);  // Cartesian if the text is not a number
+  coordinates.Consume(this->Header.Coordinates);  // Cartesian if the text is not a number
   this->Lines.Next("the width of the boundary");
 }
 
@@ -214,7 +214,7 @@ void HeaderReader::ReadDomains()
 void HeaderReader::ReadSteps()
 {
   TextScanner words(this->Lines.Next("the step of each level"));
-  if (!words.Take(this->Header.Step)) {
+  if (!words.Consume(this->Header.Step)) {
     this->Lines.Fail("the step of each level");
   }
 }
@@ -245,7 +245,7 @@ void HeaderReader::ReadLevel(std::size_t number)
   LevelHeader& level = this->Header.Levels[number];
   TextScanner words(this->Lines.Next("a level and its number of boxes"));
   std::int64_t which = 0;
-  if (!words.Take(which) || which != static_cast<std::int64_t>(number) || !words.Take(level.Boxes) ||
+  if (!words.Consume(which) || which != static_cast<std::int64_t>(number) || !words.Consume(level.Boxes) ||
       level.Boxes < 0) {
     this->Lines.Fail(fmt::format("level {} and its number of boxes", number));
   }
@@ -267,7 +267,7 @@ void HeaderReader::ReadLevel(std::size_t number)
   }
   TextScanner path(this->Lines.Next("the location of the files of a level"));
   std::string_view prefix;
-  path.TakeWord(prefix);
+  path.ConsumeWord(prefix);
   level.Prefix = prefix;
   const fs::path relative(level.Prefix);
   const bool leaves = std::find(relative.begin(), relative.end(), "..") != relative.end();

@@ -25,9 +25,9 @@ namespace {
 std::vector<std::byte> BytesOf(const Locations& locations)
 {
   ByteWriter writer;
-  writer.Put(Encode(locations.Record));
-  writer.Put(locations.Rows);
-  return writer.Take();
+  writer.Append(Encode(locations.Record));
+  writer.Append(locations.Rows);
+  return writer.Release();
 }
 
 std::optional<std::uint64_t> SizeOfFile(const std::string& path)
@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  const DataSet& SetOf(const PatchVariable& request, hdf5::DatasetPart& part);
+  const DataSet& SetOf(const PatchVariable& request, hdf5::DatasetRange& part);
   Location LocateOne(const PatchVariable& request) override;
   void Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request) override;
   void CheckInFile(const DataSet& set, const ByteRange& byteRange) const;
@@ -88,7 +88,7 @@ const std::vector<std::uint64_t>& Locator::BeforeOf(int variable)
 
 /// Returns the data set with the values of a request. `part` receives the range of the values in the data
 /// set.
-const DataSet& Locator::SetOf(const PatchVariable& request, hdf5::DatasetPart& part)
+const DataSet& Locator::SetOf(const PatchVariable& request, hdf5::DatasetRange& part)
 {
   const Patch& patch = this->Data.Patches[request.Patch];
   const auto found = this->Sets.find({patch.Level, request.Variable, patch.File});
@@ -106,9 +106,9 @@ const DataSet& Locator::SetOf(const PatchVariable& request, hdf5::DatasetPart& p
 
 Location Locator::LocateOne(const PatchVariable& request)
 {
-  hdf5::DatasetPart part;
+  hdf5::DatasetRange part;
   const DataSet& set = this->SetOf(request, part);
-  if (set.Compression == FilterKind::None) {
+  if (set.Compression == FilterType::None) {
     ByteRange byteRange;
     byteRange.Type = this->Where.Record.Types[request.Variable];
     byteRange.File = set.File;
@@ -132,7 +132,7 @@ Location Locator::LocateOne(const PatchVariable& request)
 
 void Locator::Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request)
 {
-  hdf5::DatasetPart ignored;
+  hdf5::DatasetRange ignored;
   const std::uint64_t values = this->SetOf(request, ignored).Values;
   const std::size_t bytes = SizeOf(this->Where.Record.Types[request.Variable]);
   if (found.Info.Values != values || found.Info.ElementBytes != bytes) {
@@ -229,7 +229,7 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
   std::vector<DataSet> sets;
   CatchError([&] { sets = Decode(log.Steps.back().Bytes).DataSets; });  // reading the step reports the fault
   if (std::any_of(
-          sets.begin(), sets.end(), [](const DataSet& set) { return set.Compression == FilterKind::Zstd; })) {
+          sets.begin(), sets.end(), [](const DataSet& set) { return set.Compression == FilterType::Zstd; })) {
     series.Notes.push_back(folder +
                            ": the values are compressed with Zstandard, for which other programs need "
                            "HDF5's plugin (filter 32015)");

@@ -192,7 +192,7 @@ std::string BytesOf(const PlainFile& file)
     throw FileError(file.Path(), "a log of at most 4 GB", fmt::format("{} bytes", size));
   }
   std::string bytes(size, '\0');
-  bytes.resize(file.ReadSome(0, bytes.data(), bytes.size()));
+  bytes.resize(file.ReadUpTo(0, bytes.data(), bytes.size()));
   return bytes;
 }
 
@@ -425,7 +425,7 @@ void StepReader::TakeMeshes(const TableReader& tables)
 
 void StepReader::TakeAxes(const TableReader& tables)
 {
-  for (int a = 0; a < 3 && this->Step.Data.Grid == GridKind::Rectilinear; ++a) {
+  for (int a = 0; a < 3 && this->Step.Data.Grid == GridType::Rectilinear; ++a) {
     Axis& axis = this->Step.Data.Axes[a];
     axis.Positions = tables.Read<double>(tables::Positions(a));
     if (tables.Has(tables::Labels(a))) {

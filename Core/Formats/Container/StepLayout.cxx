@@ -153,7 +153,7 @@ FileProfile ProfileOf(const Catalog& catalog, int files)
   if (catalog.IsMesh()) {
     return files == 1 && ArePartitionsAlike(catalog) ? FileProfile::Mesh : FileProfile::Own;
   }
-  bool refined = catalog.Grid == GridKind::Uniform && files == 1 && !catalog.Patches.empty();
+  bool refined = catalog.Grid == GridType::Uniform && files == 1 && !catalog.Patches.empty();
   for (const Level& level : catalog.Levels) {
     refined = refined && level.Role == LevelRole::Refinement && level.PatchCount > 0 && level.FlatAxes == 0;
   }
@@ -175,7 +175,7 @@ std::string GroupOfLevel(FileProfile profile, int level)
 std::string GroupOfList(const Catalog& catalog, int list)
 {
   constexpr std::array<const char*, MeshSize::MostLists> names{"/Vertices", "/Lines", "/Polygons", "/Strips"};
-  return catalog.Grid == GridKind::Polygonal ? names[list] : "";
+  return catalog.Grid == GridType::Polygonal ? names[list] : "";
 }
 
 std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files)

@@ -139,7 +139,7 @@ json JsonOfDataSets(const StepRecord& record)
   for (const DataSet& set : record.DataSets) {
     entries.push_back({{"level", set.Level}, {"variable", set.Variable}, {"file", set.File},
         {"name", set.Name}, {"values", set.Values}});
-    if (set.Compression == FilterKind::None) {
+    if (set.Compression == FilterType::None) {
       entries.back()["offset"] = set.Offset;
     } else {
       entries.back()["compression"] = NameOfCompression(set.Compression);
@@ -148,10 +148,10 @@ json JsonOfDataSets(const StepRecord& record)
   return entries;
 }
 
-FilterKind CompressionOf(const json& entry)
+FilterType CompressionOf(const json& entry)
 {
-  const std::string name = entry.value("compression", NameOfCompression(FilterKind::None));
-  for (const FilterKind filter : {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd}) {
+  const std::string name = entry.value("compression", NameOfCompression(FilterType::None));
+  for (const FilterType filter : {FilterType::None, FilterType::Deflate, FilterType::Zstd}) {
     if (name == NameOfCompression(filter)) {
       return filter;
     }
@@ -171,7 +171,7 @@ void TakeDataSets(const json& entries, StepRecord& record)
     set.File = entry.at("file").get<int>();
     set.Name = entry.at("name").get<std::string>();
     set.Compression = CompressionOf(entry);
-    set.Offset = set.Compression == FilterKind::None ? entry.at("offset").get<std::uint64_t>() : 0;
+    set.Offset = set.Compression == FilterType::None ? entry.at("offset").get<std::uint64_t>() : 0;
     set.Values = entry.at("values").get<std::uint64_t>();
     Require(below(set.Level, record.Data.Levels.size()) &&
                 below(set.Variable, record.Data.Variables.size()) && below(set.File, record.Files.size()),
@@ -194,7 +194,7 @@ json JsonOf(const StepRecord& record)
   for (const auto& [name, table] : record.Tables) {
     all["tables"][name] = {{"offset", table.Offset}, {"bytes", table.Bytes}, {"checksum", table.Checksum}};
   }
-  if (data.Grid == GridKind::Rectilinear) {
+  if (data.Grid == GridType::Rectilinear) {
     all["first nodes"] = {data.Axes[0].First, data.Axes[1].First, data.Axes[2].First};
     all["geographic"] = data.Geographic;
   }
@@ -212,7 +212,7 @@ StepRecord RecordOf(const json& all)
   StepRecord record;
   Catalog& data = record.Data;
   data.Dimension = all.at("dimension").get<int>();
-  data.Grid = Named(all, "grid", GridKind::Polygonal);
+  data.Grid = Named(all, "grid", GridType::Polygonal);
   data.Origin = all.at("origin").get<Double3>();
   data.Geographic = all.value("geographic", false);
   data.CoordinatesVariable = all.value("coordinates", -1);
@@ -264,9 +264,9 @@ StepHead TakeHead(std::string_view bytes, std::string_view& rest)
 
 }  // namespace
 
-const char* NameOfCompression(FilterKind filter)
+const char* NameOfCompression(FilterType filter)
 {
-  return filter == FilterKind::Deflate ? "deflate" : filter == FilterKind::Zstd ? "zstd" : "off";
+  return filter == FilterType::Deflate ? "deflate" : filter == FilterType::Zstd ? "zstd" : "off";
 }
 
 void MakeReadable(Catalog& data)

@@ -35,11 +35,11 @@ struct DataSet
   std::uint64_t Offset = 0;  ///< in the file, in bytes; unused for compressed data sets
   std::uint64_t Values = 0;
   /// None, Deflate or Zstd, after Shuffle. Compressed values are in chunks, which the HDF5 file lists.
-  FilterKind Compression = FilterKind::None;
+  FilterType Compression = FilterType::None;
 };
 
 /// Returns the name in records and for --compress: "off", "deflate" or "zstd".
-const char* NameOfCompression(FilterKind filter);
+const char* NameOfCompression(FilterType filter);
 
 /// The record of a step.
 struct StepRecord
@@ -55,7 +55,7 @@ struct StepRecord
   bool HasCompression() const
   {
     return std::any_of(this->DataSets.begin(), this->DataSets.end(),
-        [](const DataSet& set) { return set.Compression != FilterKind::None; });
+        [](const DataSet& set) { return set.Compression != FilterType::None; });
   }
 };
 

@@ -66,7 +66,7 @@ public:
     this->Result.Path = this->Source.Path;
     const auto* text = reinterpret_cast<const std::byte*>(this->Source.Text.data());
     this->Result.FormatData.assign(text, text + this->Source.Text.size());
-    this->Result.Grid = GridKind::Rectilinear;
+    this->Result.Grid = GridType::Rectilinear;
     this->Result.StepsInFile = static_cast<int>(this->Source.Times.Count);
     SetStep(this->Result, StepOf(this->Source, 0));
     this->Result.Geographic = this->Source.Projection.empty();
@@ -148,7 +148,7 @@ void CatalogMaker::AddLevel(Group group)
 /// patch's part of a level is contiguous in the file.
 void CatalogMaker::AddPatches(const Box& cells)
 {
-  const std::int64_t all = cells.Cells();
+  const std::int64_t all = cells.CellCount();
   const auto variables =
       static_cast<std::int64_t>(this->Source.Variables.size()) * this->Source.MemberCount();
   const std::int64_t most = std::min(MostPatches, MostPresences / std::max<std::int64_t>(variables, 1));

@@ -70,11 +70,11 @@ std::int64_t DaysBefore(int year, Calendar calendar)
 /// numbers.
 bool TakeHour(TextScanner& text, Date& date)
 {
-  if (text.Left().find('z') == std::string_view::npos) {
+  if (text.Remaining().find('z') == std::string_view::npos) {
     return true;
   }
-  return text.TakeDigits(2, date.Hour) && (!text.Take(":") || text.TakeDigits(2, date.Minute)) &&
-         text.Take("z") && date.Hour <= 23 && date.Minute <= 59;
+  return text.ConsumeDigits(2, date.Hour) && (!text.Consume(":") || text.ConsumeDigits(2, date.Minute)) &&
+         text.Consume("z") && date.Hour <= 23 && date.Minute <= 59;
 }
 
 }  // namespace
@@ -145,16 +145,16 @@ std::optional<Date> ParseDate(const std::string& mixed, Calendar calendar)
     return std::nullopt;
   }
   date.Day = 1;
-  text.TakeDigits(2, date.Day);
+  text.ConsumeDigits(2, date.Day);
   const auto month = std::find_if(
-      MonthNames.begin(), MonthNames.end(), [&text](const char* name) { return text.Take(name); });
-  const std::size_t digits = text.Left().size();
-  if (month == MonthNames.end() || (digits != 2 && digits != 4) || !text.TakeDigits(digits, date.Year)) {
+      MonthNames.begin(), MonthNames.end(), [&text](const char* name) { return text.Consume(name); });
+  const std::size_t digits = text.Remaining().size();
+  if (month == MonthNames.end() || (digits != 2 && digits != 4) || !text.ConsumeDigits(digits, date.Year)) {
     return std::nullopt;
   }
   date.Month = static_cast<int>(month - MonthNames.begin()) + 1;
   date.Year += digits == 4 ? 0 : date.Year >= 50 ? 1900 : 2000;
-  const bool sound = text.Left().empty() && date.Year >= 1 && date.Day >= 1 &&
+  const bool sound = text.Remaining().empty() && date.Year >= 1 && date.Day >= 1 &&
                      date.Day <= DaysOfMonth(date.Year, date.Month, calendar);
   return sound ? std::optional<Date>(date) : std::nullopt;
 }
@@ -164,12 +164,12 @@ std::optional<Increment> ParseIncrement(const std::string& mixed)
   const std::string lower = LowerCase(mixed);
   TextScanner text(lower);
   int count = 0;
-  if (!text.TakeDigits(7, count) || count == 0) {
+  if (!text.ConsumeDigits(7, count) || count == 0) {
     return std::nullopt;
   }
   static const std::map<std::string_view, Increment> units{{"mn", {1, false}}, {"hr", {60, false}},
       {"dy", {MinutesOfDay, false}}, {"mo", {1, true}}, {"yr", {12, true}}};
-  const auto unit = units.find(text.Left());
+  const auto unit = units.find(text.Remaining());
   return unit == units.end()
              ? std::nullopt
              : std::optional<Increment>(Increment{count * unit->second.Count, unit->second.Months});
@@ -450,7 +450,7 @@ std::vector<double> Parser::Listed(std::int64_t count, const char* what)
   const std::size_t first = this->At;
   while (static_cast<std::int64_t>(axis.size()) < count) {
     if (word < this->Words().size()) {
-      const auto number = NumberIn<double>(this->Words()[word]);
+      const auto number = ParseNumber<double>(this->Words()[word]);
       if (!number) {
         this->Fail(fmt::format("{} {} from line {} on", count, what, this->Lines[first].Number),
             fmt::format("{}, then {}", axis.size(), Quoted(this->Words()[word])));
@@ -462,7 +462,8 @@ std::vector<double> Parser::Listed(std::int64_t count, const char* what)
     word = 0;
     do {
       ++this->At;
-    } while (this->At < this->Lines.size() && this->Current().Comment && !NumberIn<double>(this->Words()[0]));
+    } while (
+        this->At < this->Lines.size() && this->Current().Comment && !ParseNumber<double>(this->Words()[0]));
     if (this->At >= this->Lines.size()) {
       this->Fail(fmt::format("{} {} from line {} on", count, what, this->Lines[first].Number),
           fmt::format("{}, then the end of the file", axis.size()));
@@ -569,7 +570,7 @@ void Parser::ParseVariable()
     this->Fail("the name of a variable", Quoted(name));
   }
   const std::string levels = this->Word(1).substr(0, this->Word(1).find(','));
-  const auto count = NumberIn<std::int64_t>(levels);
+  const auto count = ParseNumber<std::int64_t>(levels);
   if (!count || *count < 0 || *count > LongestAxis) {
     this->Fail(fmt::format("the number of levels of {}, 0 for a surface variable", Quoted(variable.Name)),
         this->Found(1));

@@ -23,7 +23,7 @@ namespace {
 std::optional<std::uint32_t> MarkerAt(const PlainFile& file, std::int64_t offset, bool bigEndian)
 {
   std::uint32_t word = 0;
-  if (file.ReadSome(static_cast<std::uint64_t>(offset), &word, sizeof(word)) < sizeof(word)) {
+  if (file.ReadUpTo(static_cast<std::uint64_t>(offset), &word, sizeof(word)) < sizeof(word)) {
     return std::nullopt;
   }
   return bigEndian == HostIsLittleEndian() ? __builtin_bswap32(word) : word;

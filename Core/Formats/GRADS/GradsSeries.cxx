@@ -73,7 +73,7 @@ std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step
     for (int r = 1; r <= RunsOfField; ++r) {
       const std::int64_t first = (points - count) * r / (RunsOfField + 1);
       const std::size_t bytes = run.size() * sizeof(run[0]);
-      if (file.ReadSome(static_cast<std::uint64_t>(field + first * 4), run.data(), bytes) == bytes) {
+      if (file.ReadUpTo(static_cast<std::uint64_t>(field + first * 4), run.data(), bytes) == bytes) {
         words.insert(run.begin(), run.end());
       }
     }

@@ -42,8 +42,8 @@ std::vector<Line> LinesOf(const std::string& text)
     Line line;
     line.Number = ++number;
     TextScanner scanner(std::string_view(text).substr(begin, end - begin));
-    for (std::string_view word; scanner.TakeWord(word);) {
-      line.Rest = line.Words.empty() ? Trimmed(scanner.Left()) : line.Rest;
+    for (std::string_view word; scanner.ConsumeWord(word);) {
+      line.Rest = line.Words.empty() ? Trimmed(scanner.Remaining()) : line.Rest;
       line.Words.emplace_back(word);
     }
     if (!line.Words.empty()) {
@@ -92,7 +92,7 @@ std::int64_t LineReader::Integer(
     std::size_t index, const char* what, std::int64_t least, std::int64_t most) const
 {
   const auto number =
-      index < this->Words().size() ? NumberIn<std::int64_t>(this->Words()[index]) : std::nullopt;
+      index < this->Words().size() ? ParseNumber<std::int64_t>(this->Words()[index]) : std::nullopt;
   if (!number || *number < least || *number > most) {
     this->Fail(fmt::format("a number of {} from {} to {} as word {}", what, least, most, index + 1),
         this->Found(index));
@@ -102,7 +102,7 @@ std::int64_t LineReader::Integer(
 
 double LineReader::Number(std::size_t index, const char* what) const
 {
-  const auto number = index < this->Words().size() ? NumberIn<double>(this->Words()[index]) : std::nullopt;
+  const auto number = index < this->Words().size() ? ParseNumber<double>(this->Words()[index]) : std::nullopt;
   if (!number) {
     this->Fail(fmt::format("a number, {}, as word {}", what, index + 1), this->Found(index));
   }

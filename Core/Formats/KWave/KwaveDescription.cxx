@@ -406,7 +406,7 @@ void Reader::SortGroup(const std::string& name)
   constexpr std::size_t mostParts = 100'000;
   SensorItem item{name, {}, {}};
   for (const std::string& part : this->File.Names(name)) {
-    const auto number = NumberIn<std::int64_t>(part);
+    const auto number = ParseNumber<std::int64_t>(part);
     if (!number || *number < 1 || item.Parts.size() >= mostParts) {
       continue;
     }

@@ -144,7 +144,7 @@ DatasetInfo KwaveFile::InfoOf(const std::string& name) const
   if (dataset.ChunkDims[0] != 0) {
     info.Chunks.assign(dataset.ChunkDims.begin(), dataset.ChunkDims.begin() + dataset.Rank);
   }
-  const std::optional<ElementType> type = hdf5::TypeOfValues(dataset);
+  const std::optional<ElementType> type = hdf5::ElementTypeOf(dataset);
   info.Numbers = type && (SizeOf(*type) == 4 || SizeOf(*type) == 8);
   info.Complex = this->Text(name, "domain_type") == "complex";
   return info;

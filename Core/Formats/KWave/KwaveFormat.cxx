@@ -150,7 +150,7 @@ Locator::Locator(const Catalog& catalog, const LocateOptions& options) : Hdf5Loc
   for (const Patch& patch : catalog.Patches) {
     std::uint64_t& values = valuesOf(patch);
     this->FirstInPart.push_back(values);
-    values += static_cast<std::uint64_t>(patch.Cells.Cells());
+    values += static_cast<std::uint64_t>(patch.Cells.CellCount());
   }
   for (const Patch& patch : catalog.Patches) {
     this->PartValues.push_back(valuesOf(patch));
@@ -170,12 +170,12 @@ Location Locator::LocateOne(const PatchVariable& request)
   if (this->Data.RoleOf(patch.Level) == LevelRole::Separate) {
     where.Dataset += "/" + std::to_string(patch.Number);
   }
-  hdf5::DatasetPart& part = where.Part;
+  hdf5::DatasetRange& part = where.Part;
   part.First = this->FirstInPart[request.Patch];
   part.Count = static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
   const std::uint64_t partValues = this->PartValues[request.Patch];
   if (this->IsSeries(request.Variable) && this->Options.AllSteps) {
-    part.StepValues = partValues;
+    part.StepStride = partValues;
     part.Steps = this->Data.StepsInFile;
   } else if (this->IsSeries(request.Variable)) {
     part.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
@@ -196,7 +196,7 @@ void Locator::Check(LocatedDataset& found, const DatasetLocation& where, const P
                : found.Type == ElementType::UInt64 ? ElementType::Int64
                                                    : found.Type;
   const bool series = this->IsSeries(request.Variable);
-  if (series && info.Layout == StorageLayout::Virtual && found.Parts.size() > 1) {
+  if (series && info.Layout == StorageLayout::Virtual && found.Runs.size() > 1) {
     throw hdf5::UnsupportedError(
         where.Path, "virtual data set that takes steps from several data sets", where.Dataset);
   }

@@ -61,7 +61,7 @@ public:
   /// Adds `chunks` to the number of listed chunks. Returns whether these chunks may be listed. A limit, above
   /// the number of chunks in any sound file, keeps lists from filling the memory.
   bool MayList(std::uint64_t chunks);
-  /// Lists the chunks of a data set. `chunks`: an array of ChunksOf(dataset) elements.
+  /// Lists the chunks of a data set. `chunks`: an array of CountChunks(dataset) elements.
   void ListChunks(const std::string& name, const hdf5::Dataset& dataset, Chunk* chunks);
 
 private:
@@ -88,7 +88,7 @@ std::string PatchGroupName(const Patch& patch)
 template <typename Work>
 auto ClusterFile::Guarded(const std::string& name, const Work& work) const
 {
-  return hdf5::NameErrors(
+  return hdf5::WithErrorNames(
       this->Path(), [&] { return this->FullName(name); }, work);
 }
 
@@ -96,7 +96,7 @@ void ClusterFile::Open(SharedFile& shared, hdf5::ReadAt read, std::uint64_t byte
 {
   this->Shared = &shared;
   this->Writer = this->Level = -1;
-  hdf5::OpenNamed(this->Reader, shared.Path, std::move(read), bytes);
+  hdf5::OpenStructure(this->Reader, shared.Path, std::move(read), bytes);
 }
 
 hdf5::Group ClusterFile::GroupIn(const hdf5::Group& group, const std::string& name)
@@ -349,14 +349,14 @@ bool PatchLocator::ListChunks(const std::vector<std::string>& names)
 {
   std::uint64_t chunks = 0;  // cannot overflow: each array has at most as many chunks as values
   for (const hdf5::FoundDataset& found : this->Datasets) {
-    chunks += ChunksOf(found.Info);
+    chunks += CountChunks(found.Info);
   }
   if (!this->Cluster.MayList(chunks)) {
     return false;
   }
   for (std::size_t c = 0; c < names.size(); ++c) {
     hdf5::FoundDataset& found = this->Datasets[c];
-    found.Chunks.resize(ChunksOf(found.Info));
+    found.Chunks.resize(CountChunks(found.Info));
     this->Cluster.ListChunks(names[c], found.Info, found.Chunks.data());
   }
   return true;
@@ -393,7 +393,7 @@ Location PatchLocator::Append(const std::vector<std::string>& names, LocationTab
     const ElementType type = found.Info.Class == TypeClass::Float ? ElementType::Float32 : ElementType::Int32;
     const bool byLibrary = found.Info.Layout == StorageLayout::Library;
     const Location component =
-        hdf5::AppendPart(found, type, byLibrary ? this->Cluster.FullName(names[c]) : std::string(),
+        hdf5::AppendRange(found, type, byLibrary ? this->Cluster.FullName(names[c]) : std::string(),
             {0, found.Info.Values}, this->File, table);
     location = c == 0 ? component : location;
     location.Count = static_cast<std::uint32_t>(c + 1);

@@ -184,9 +184,9 @@ void SummaryReader::ReadHead()
   }
   const std::string grid = this->File.String(Basic + "grid_type");
   if (grid == "CARTESIAN" || grid == "RECTILINEAR") {
-    this->Data.Grid = GridKind::Uniform;
+    this->Data.Grid = GridType::Uniform;
   } else if (grid == "DEFORMED" || grid == "ALE") {
-    this->Data.Grid = GridKind::Curvilinear;
+    this->Data.Grid = GridType::Curvilinear;
   } else {
     this->Fail("grid_type CARTESIAN or DEFORMED", fmt::format("'{}'", grid));
   }
@@ -285,7 +285,7 @@ void SummaryReader::CheckPatch(const Patch& patch, int number) const
 
 void SummaryReader::ReadGeometry()
 {
-  if (this->Data.Grid == GridKind::Curvilinear) {
+  if (this->Data.Grid == GridType::Curvilinear) {
     return;
   }
   const int levels = static_cast<int>(this->Data.Levels.size());
@@ -352,7 +352,7 @@ void SummaryReader::ReadVariables()
     }
   }
   this->OrdinaryVariables = this->Data.Variables.size();
-  if (this->Data.Grid == GridKind::Curvilinear) {
+  if (this->Data.Grid == GridType::Curvilinear) {
     const int coords = this->Data.FindVariable("Coords");
     if (coords < 0 || this->Data.Variables[coords].Center != Centering::Node ||
         this->Data.Variables[coords].Components != this->Data.Dimension) {
@@ -526,7 +526,7 @@ std::vector<ValueRange> SamraiFormat::RangesOf(const Catalog& catalog, int varia
   ReadRecords(file, dataset, RangeMembers, records);
   std::vector<ValueRange> ranges;
   for (const MinMax& record : records) {
-    ranges.push_back(record.Defined ? RangeOfFloats(record.Min, record.Max) : ValueRange::None());
+    ranges.push_back(record.Defined ? RangeOfFloats(record.Min, record.Max) : ValueRange::EmptyRange());
   }
   return ranges;
 }

@@ -58,7 +58,7 @@ void Access::FailUnsupported(const std::string& what, const std::string& where) 
 std::string Access::WhyUnsupported(const hdf5::Dataset& dataset)
 {
   return dataset.Layout == hdf5::StorageLayout::Unsupported ? dataset.Reason
-         : hdf5::TypeOfValues(dataset)                      ? ""
+         : hdf5::ElementTypeOf(dataset)                     ? ""
                                                             : "type " + hdf5::TypeText(dataset);
 }
 

@@ -734,12 +734,12 @@ std::optional<LevelArray> FileReader::ReadArray(
 /// Returns whether the values of a step are in several parts of a virtual array.
 bool FileReader::IsScattered(const std::string& dataset, const LevelArray& array, std::uint64_t tuples) const
 {
-  const std::vector<hdf5::VirtualPart> parts = this->File.Find(dataset).Parts;
+  const std::vector<hdf5::MappedRun> parts = this->File.Find(dataset).Runs;
   const auto components = static_cast<std::uint64_t>(array.Components);
   return !std::all_of(array.First.begin(), array.First.end(), [&](std::uint64_t first) {
     const std::uint64_t begin = first * components, end = begin + tuples * components;
     return std::any_of(
-        parts.begin(), parts.end(), [&](const hdf5::VirtualPart& part) { return part.Has(begin, end); });
+        parts.begin(), parts.end(), [&](const hdf5::MappedRun& part) { return part.Contains(begin, end); });
   });
 }
 

@@ -44,10 +44,10 @@ std::size_t RowsOf(const Catalog& catalog)
 std::vector<std::byte> Pack(const StepOffsets& offsets)
 {
   ByteWriter out;
-  out.Put(static_cast<std::uint8_t>(offsets.Type));
-  out.Put(static_cast<std::uint8_t>(offsets.LacksArrays));
-  out.Put(offsets.First);
-  return out.Take();
+  out.Append(static_cast<std::uint8_t>(offsets.Type));
+  out.Append(static_cast<std::uint8_t>(offsets.LacksArrays));
+  out.Append(offsets.First);
+  return out.Release();
 }
 
 /// Decodes the catalog's FormatData. Throws Error if the catalog is not that of a VTKHDF file.
@@ -214,11 +214,11 @@ TimeStep StepOf(const FileDescription& file, int number)
   return step;
 }
 
-GridKind GridOf(FileType type)
+GridType GridOf(FileType type)
 {
-  return type == FileType::Unstructured ? GridKind::Unstructured
-         : type == FileType::Polygons   ? GridKind::Polygonal
-                                        : GridKind::Uniform;
+  return type == FileType::Unstructured ? GridType::Unstructured
+         : type == FileType::Polygons   ? GridType::Polygonal
+                                        : GridType::Uniform;
 }
 
 Catalog CatalogOf(const FileDescription& file)

@@ -9,17 +9,18 @@ namespace {
 
 /// Ghost layers that the scheme needs along each axis of the problem.
 constexpr int GhostWidth = 2;
-/// Distance, in coarse cells, up to which ghosts of a fine patch are interpolated. Every patch must be at
-/// least this number of cells inside the next coarser level.
+/// Distance, in coarse cells, up to which the ghosts of a fine patch are interpolated. Every patch must be at
+/// least NestingWidth cells inside the next coarser level.
 constexpr int NestingWidth = 2;
 
 // ---- the exact solution ----
 
 constexpr double Inside = 80.0, Outside = 5.0;
 
-/// Sets `values`, on cells of a level, to the exact solution of a scalar. Scalar 0 is the profile of the
-/// problem. The profiles of the other scalars are shifted and higher, so that all scalars differ.
-void FillExactly(const Problem& problem, int scalar, int level, double time, Array& values)
+/// Sets `values`, on cells of level `level`, to the exact solution for the scalar `scalar` at the time
+/// `time`. Scalar 0 has the profile of the problem. The profiles of the other scalars are shifted and higher,
+/// so that all scalars differ.
+void FillWithSolution(const Problem& problem, int scalar, int level, double time, Array& values)
 {
   const Geometry& space = problem.Space;
   Double3 centre = problem.Centre;
@@ -51,16 +52,16 @@ void FillExactly(const Problem& problem, int scalar, int level, double time, Arr
 
 // ---- the scheme on one array ----
 
-/// Returns the limited slope from the differences to both neighbours (B. van Leer, "Towards the ultimate
-/// conservative difference scheme II", 1974).
+/// Returns the limited slope in a cell from the differences to the left and the right neighbour (B. van Leer,
+/// "Towards the ultimate conservative difference scheme II", 1974).
 double LimitedSlope(double left, double right)
 {
   return left * right > 0.0 ? 2.0 * left * right / (left + right) : 0.0;
 }
 
-/// Returns the smaller difference, or 0 at extrema (the minmod limiter), so that the sum of slopes of several
-/// axes stays bounded.
-double SmallerSlope(double left, double right)
+/// Returns the slope of the minmod limiter: the difference with the smaller absolute value, or 0 at extrema.
+/// With this limiter, the sum of the slopes of several axes stays bounded.
+double MinmodSlope(double left, double right)
 {
   if (left * right <= 0.0) {
     return 0.0;
@@ -68,7 +69,7 @@ double SmallerSlope(double left, double right)
   return std::abs(left) < std::abs(right) ? left : right;
 }
 
-/// Returns the flow through the face between cells i and i + 1 in one step, in units of a cell.
+/// Returns the flux through the face between the cells i and i + 1 in one step, in units of a cell's volume.
 double Flux(const std::vector<double>& u, std::size_t i, double courant)
 {
   const auto slope = [&u](std::size_t at) { return LimitedSlope(u[at] - u[at - 1], u[at + 1] - u[at]); };
@@ -76,7 +77,8 @@ double Flux(const std::vector<double>& u, std::size_t i, double courant)
                         : courant * (u[i + 1] - 0.5 * (1.0 + courant) * slope(i + 1));
 }
 
-/// Advances one line of cells with GhostWidth cells on both sides. `stride`: distance of the cells in memory.
+/// Advances one line of cells with GhostWidth ghosts on both sides. `stride`: distance of neighbouring cells
+/// in memory. `line`: memory for a copy of the line, of the same length.
 void AdvanceLine(double* first, std::size_t stride, double courant, std::vector<double>& line)
 {
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -96,8 +98,8 @@ void AdvanceLine(double* first, std::size_t stride, double courant, std::vector<
 /// [-1, 1].
 void Advance(Array& values, const Box& interior, const Double3& courant)
 {
-  // A sweep needs ghosts that the earlier sweeps have advanced. So the lines of a sweep include the ghosts
-  // along the axes of the later sweeps.
+  // A sweep needs ghosts that earlier sweeps have advanced. So each sweep also advances the ghosts along the
+  // axes of later sweeps.
   Box starts = values.Cells;
   std::size_t stride = 1;
   for (int axis = 0; axis < 3; ++axis) {
@@ -114,7 +116,7 @@ void Advance(Array& values, const Box& interior, const Double3& courant)
   }
 }
 
-/// Sets each cell outside `domain` to the value of the nearest cell inside.
+/// Sets each cell outside `domain` to the value of the nearest cell inside `domain`.
 void FillOutside(Array& values, const Box& domain)
 {
   const Box inside = Intersect(values.Cells, domain);
@@ -145,15 +147,15 @@ void Interpolate(const Array& coarse, const Int3& ratio, Array& fine)
       if (ratio[axis] > 1) {
         const double left = *(centre - strides[axis]), right = *(centre + strides[axis]);
         const double place = (cell[axis] - under[axis] * ratio[axis] + 0.5) / ratio[axis] - 0.5;
-        value += place * SmallerSlope(*centre - left, right - *centre);
+        value += place * MinmodSlope(*centre - left, right - *centre);
       }
     }
     fine.At(cell) = value;
   });
 }
 
-/// Sets `means` to means over boxes of cells. boxOf(cell) returns the box of `values` for each cell of
-/// `means`.
+/// Sets each cell of `means` to the sum of `values` over a box, times `weight`. boxOf(cell) returns the box
+/// for a cell of `means`.
 template <typename BoxOf>
 void FillMeans(const Array& values, double weight, Array& means, BoxOf boxOf)
 {
@@ -164,8 +166,8 @@ void FillMeans(const Array& values, double weight, Array& means, BoxOf boxOf)
   });
 }
 
-/// Returns the largest difference between the cell and its neighbours along the axes.
-double Jump(const Array& values, int dimension, const Int3& cell)
+/// Returns the largest absolute difference between a cell and its neighbours along the axes.
+double LargestDifference(const Array& values, int dimension, const Int3& cell)
 {
   double jump = 0.0;
   for (int axis = 0; axis < dimension; ++axis) {
@@ -184,15 +186,15 @@ void AddTiles(const Geometry& space, int level, const Box& box, TileSet& tiles)
   space.ForTiles(level, box, [&](const Int3& tile, const Int3&) { tiles.insert(tile); });
 }
 
-/// Returns the coarse cells that interpolation to each of `boxes` needs; an empty box if `grid` itself has
-/// all cells.
+/// Returns, for each box, the coarse cells from which the box is interpolated, or an empty box if `grid`
+/// contains all cells of the box. `grid`: the level of the boxes; null: no level.
 std::vector<OwnedBox> CoarseCellsUnder(
     const std::vector<OwnedBox>& boxes, const Grid* grid, const Geometry& space)
 {
   std::vector<OwnedBox> under;
   for (const OwnedBox& box : boxes) {
     const bool needed = !grid || !grid->Covers(box.Cells);
-    under.push_back({needed ? Grown(Coarsen(box.Cells, space.Ratio), space.Layers(1)) : Box(), box.Owner});
+    under.push_back({needed ? Grow(Coarsen(box.Cells, space.Ratio), space.Layers(1)) : Box(), box.Owner});
   }
   return under;
 }
@@ -208,7 +210,7 @@ Hierarchy::Hierarchy(Communicator& ranks, const Problem& problem)
   ForCells(Coarsen(this->Space.Domain(0), this->Space.Patch), [&](const Int3& tile) { all.insert(tile); });
   this->Levels.push_back(this->MakeLevel(0, all, nullptr));
   this->SetInitialValues();
-  // The values of each level show where the next level is needed.
+  // The values of each level determine where the next level is needed.
   for (int level = 1; level < problem.Levels; ++level) {
     this->Regrid();
     this->SetInitialValues();
@@ -219,12 +221,12 @@ Hierarchy::LevelData Hierarchy::MakeLevel(int level, const TileSet& tiles, const
 {
   LevelData data{Grid(this->Space, level, tiles, this->Ranks.Size()), {}, {}, {}, {}, {}};
   for (const OwnedBox& patch : data.Patches.Patches()) {
-    data.Ghosted.push_back({Grown(patch.Cells, this->Space.Layers(GhostWidth)), patch.Owner});
+    data.Ghosted.push_back({Grow(patch.Cells, this->Space.Layers(GhostWidth)), patch.Owner});
   }
   data.FromSame = CopyPlan(data.Patches, data.Ghosted, this->Ranks.Rank());
   if (coarser) {
-    data.Under = CoarseCellsUnder(data.Ghosted, &data.Patches, this->Space);
-    data.FromCoarser = CopyPlan(*coarser, data.Under, this->Ranks.Rank());
+    data.CoarseBoxes = CoarseCellsUnder(data.Ghosted, &data.Patches, this->Space);
+    data.FromCoarser = CopyPlan(*coarser, data.CoarseBoxes, this->Ranks.Rank());
   }
   for (int scalar = 0; scalar < this->Setup.Scalars; ++scalar) {
     data.Scalars.push_back(this->Allocate(data.Patches.Patches()));
@@ -261,7 +263,8 @@ Field Hierarchy::GhostedValues(int level, int scalar) const
   const LevelData& data = this->Levels[level];
   Field ghosted = this->Allocate(data.Ghosted);
   if (level > 0) {
-    this->FillFromCoarser(this->Values(level - 1, scalar), level - 1, data.Under, data.FromCoarser, ghosted);
+    this->FillFromCoarser(
+        this->Values(level - 1, scalar), level - 1, data.CoarseBoxes, data.FromCoarser, ghosted);
   }
   data.FromSame.Run(this->Ranks.Mpi(), data.Scalars[scalar], ghosted);
   if (!this->Space.Periodic) {
@@ -344,42 +347,42 @@ void Hierarchy::SetInitialValues()
     const auto fieldOf = [&](int level) -> Field& { return this->Levels[level].Scalars[scalar]; };
     for (int level = 0; level < this->LevelCount(); ++level) {
       ForEachLocalPatch(fieldOf(level),
-          [&](std::size_t, Array& values) { FillExactly(this->Setup, scalar, level, 0.0, values); });
+          [&](std::size_t, Array& values) { FillWithSolution(this->Setup, scalar, level, 0.0, values); });
     }
     this->AverageDown(fieldOf);
   }
 }
 
-Hierarchy::Totals Hierarchy::MakeTotals(double time) const
+Hierarchy::Totals Hierarchy::ComputeTotals(double time) const
 {
   std::vector<Field> errors;
   for (int level = 0; level < this->LevelCount(); ++level) {
     errors.push_back(this->Allocate(this->Patches(level).Patches()));
     ForEachLocalPatch(errors.back(), [&](std::size_t p, Array& error) {
-      FillExactly(this->Setup, 0, level, time, error);
+      FillWithSolution(this->Setup, 0, level, time, error);
       for (std::size_t i = 0; i < error.Values.size(); ++i) {
         error.Values[i] = std::abs(this->Values(level, 0)[p].Values[i] - error.Values[i]);
       }
     });
   }
   this->AverageDown([&](int level) -> Field& { return errors[level]; });
-  // Level 0 has the means of the finer levels. There is one sum per patch, so that the result does not depend
-  // on the owners of patches.
+  // Level 0 has the means of the finer levels. Each patch is summed separately, so that the result does not
+  // depend on the owners of patches.
   const auto mean = [&](const Field& field) {
     std::vector<double> sums(field.size(), 0.0);
     ForEachLocalPatch(field, [&](std::size_t p, const Array& values) {
       sums[p] = std::accumulate(values.Values.begin(), values.Values.end(), 0.0);
     });
     sums = this->Ranks.Sum(sums);
-    return std::accumulate(sums.begin(), sums.end(), 0.0) / double(this->Space.Domain(0).Cells());
+    return std::accumulate(sums.begin(), sums.end(), 0.0) / double(this->Space.Domain(0).CellCount());
   };
   return {mean(this->Values(0, 0)), mean(errors[0])};
 }
 
 // ---- change of levels ----
 
-/// Returns the tiles of the next finer level over the tagged cells of this rank's patches and their
-/// surroundings.
+/// Returns the tiles of level `level` + 1 that contain the tagged cells of this rank's patches or cells
+/// within TagBuffer of a tagged cell. Collective: every rank of the communicator calls it.
 TileSet Hierarchy::TagTiles(int level) const
 {
   TileSet tiles;
@@ -387,8 +390,8 @@ TileSet Hierarchy::TagTiles(int level) const
     const Field ghosted = this->GhostedValues(level, scalar);
     ForEachLocalPatch(ghosted, [&](std::size_t p, const Array& values) {
       ForCells(this->Patches(level).Patches()[p].Cells, [&](const Int3& cell) {
-        if (Jump(values, this->Space.Dimension, cell) > this->Setup.TagThreshold) {
-          const Box around = Grown({cell, cell}, this->Space.Layers(this->Setup.TagBuffer));
+        if (LargestDifference(values, this->Space.Dimension, cell) > this->Setup.TagThreshold) {
+          const Box around = Grow({cell, cell}, this->Space.Layers(this->Setup.TagBuffer));
           AddTiles(this->Space, level + 1, Refine(around, this->Space.Ratio), tiles);
         }
       });
@@ -411,7 +414,7 @@ std::vector<TileSet> Hierarchy::ChooseTiles() const
   for (int level = tagged - 1; level > 0; --level) {
     for (const Int3& tile : chosen[level]) {
       const Box below = Coarsen(this->Space.TileCells(level + 1, tile), this->Space.Ratio);
-      AddTiles(this->Space, level, Grown(below, this->Space.Layers(NestingWidth)), chosen[level - 1]);
+      AddTiles(this->Space, level, Grow(below, this->Space.Layers(NestingWidth)), chosen[level - 1]);
     }
   }
   // If a level is missing, all finer levels are missing, too, because levels are nested.
@@ -419,7 +422,7 @@ std::vector<TileSet> Hierarchy::ChooseTiles() const
   return chosen;
 }
 
-void Hierarchy::Transfer(const LevelData& coarser, const LevelData* old, LevelData& fresh) const
+void Hierarchy::TransferValues(const LevelData& coarser, const LevelData* old, LevelData& fresh) const
 {
   const std::vector<OwnedBox>& patches = fresh.Patches.Patches();
   const std::vector<OwnedBox> under = CoarseCellsUnder(patches, old ? &old->Patches : nullptr, this->Space);
@@ -442,7 +445,7 @@ void Hierarchy::Regrid()
   this->Levels.push_back(std::move(old[0]));
   for (std::size_t l = 1; l <= tiles.size(); ++l) {
     LevelData fresh = this->MakeLevel(static_cast<int>(l), tiles[l - 1], &this->Levels.back().Patches);
-    this->Transfer(this->Levels.back(), l < old.size() ? &old[l] : nullptr, fresh);
+    this->TransferValues(this->Levels.back(), l < old.size() ? &old[l] : nullptr, fresh);
     this->Levels.push_back(std::move(fresh));
   }
 }

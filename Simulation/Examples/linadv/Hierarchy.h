@@ -8,21 +8,21 @@
 
 namespace patchio::linadv {
 
-/// The equation, its initial data, and the rules of refinement.
+/// The parameters of the equation, of the initial data, and of the refinement.
 struct Problem
 {
   Geometry Space;
   Double3 Velocity{0, 0, 0};
   double TimeStep = 0.0;
 
-  bool Smooth = false;  ///< a Gaussian instead of a sharp ball
+  bool Smooth = false;  ///< true: a Gaussian profile; false: a sharp ball
   Double3 Centre{0, 0, 0};
   double Radius = 0.0;
   int Scalars = 1;
 
   int Levels = 1;             ///< maximum number of levels
-  int TagBuffer = 2;          ///< number of cells to refine around a front
-  double TagThreshold = 0.0;  ///< cells that differ more from a neighbour are refined
+  int TagBuffer = 2;          ///< number of cells around a tagged cell that are refined, too
+  double TagThreshold = 0.0;  ///< difference to a neighbour above which a cell is tagged for refinement
 };
 
 /// The levels and their values. All levels take the same time step. The fluxes on both sides of a border
@@ -34,8 +34,8 @@ struct Problem
 class Hierarchy
 {
 public:
-  /// Makes the initial data, refined where needed. `ranks` and `problem` must outlive this object.
-  /// Collective: every rank of the communicator calls it.
+  /// Makes the levels and the initial data. `ranks` and `problem` must outlive this object. Collective: every
+  /// rank of the communicator calls it.
   Hierarchy(Communicator& ranks, const Problem& problem);
 
   int LevelCount() const { return static_cast<int>(this->Levels.size()); }
@@ -55,6 +55,7 @@ public:
   /// communicator calls it.
   void Regrid();
 
+  /// Means over the domain.
   struct Totals
   {
     double Mean;   ///< mean of the first scalar over the domain
@@ -62,7 +63,7 @@ public:
   };
   /// Returns the totals, which are the same on all ranks and for any number of ranks. Collective: every rank
   /// of the communicator calls it.
-  Totals MakeTotals(double time) const;
+  Totals ComputeTotals(double time) const;
 
 private:
   struct LevelData
@@ -71,7 +72,7 @@ private:
     std::vector<Field> Scalars;
     std::vector<OwnedBox> Ghosted;  ///< patches with ghosts
     CopyPlan FromSame;
-    std::vector<OwnedBox> Under;  ///< coarse cells below Ghosted; empty if the level has all ghosts
+    std::vector<OwnedBox> CoarseBoxes;  ///< coarse cells below Ghosted; empty if the level has all ghosts
     CopyPlan FromCoarser;
   };
 
@@ -85,7 +86,7 @@ private:
   void SetInitialValues();
   TileSet TagTiles(int level) const;
   std::vector<TileSet> ChooseTiles() const;
-  void Transfer(const LevelData& coarser, const LevelData* old, LevelData& fresh) const;
+  void TransferValues(const LevelData& coarser, const LevelData* old, LevelData& fresh) const;
 
   Communicator& Ranks;
   const Problem& Setup;

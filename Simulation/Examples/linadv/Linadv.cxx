@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 // ---- options ----
 
-/// The options of the command line. Lists have one value for all axes or one value per axis.
+/// The options of the command line. A list has one value for all axes or one value per axis.
 struct Options
 {
   std::vector<int> Cells{64};  ///< one value per dimension of the problem; a single value: 2-D
@@ -105,21 +105,23 @@ public:
   using Error::Error;
 };
 
-template <typename Found>
-void Require(bool good, const char* option, const std::string& expected, const Found& found)
+/// Throws UsageError about the option `option` unless `holds` is true.
+template <typename Value>
+void Require(bool holds, const char* option, const std::string& expected, const Value& found)
 {
-  if (!good) {
+  if (!holds) {
     throw UsageError(fmt::format("--{}: expected {}, found {}.", option, expected, found));
   }
 }
 
-/// Returns one value per axis from a list of one value or one per axis; `other` for the third axis in 2-D.
+/// Returns one value per axis. `list`: one value for all axes, or one value per axis. `defaultValue`: value
+/// of the third axis in 2-D. Throws UsageError if the list has another length.
 template <typename T>
-std::array<T, 3> Spread(const char* option, const std::vector<T>& list, int dimension, T other)
+std::array<T, 3> ValuePerAxis(const char* option, const std::vector<T>& list, int dimension, T defaultValue)
 {
   Require(list.size() == 1 || static_cast<int>(list.size()) == dimension, option,
       fmt::format("1 or {} values separated by commas", dimension), fmt::format("{}", fmt::join(list, ",")));
-  std::array<T, 3> result{other, other, other};
+  std::array<T, 3> result{defaultValue, defaultValue, defaultValue};
   for (int axis = 0; axis < dimension; ++axis) {
     result[axis] = list.size() == 1 ? list[0] : list[axis];
     Require(std::isfinite(static_cast<double>(result[axis])), option, "numbers", result[axis]);
@@ -127,8 +129,8 @@ std::array<T, 3> Spread(const char* option, const std::vector<T>& list, int dime
   return result;
 }
 
-/// Checks the numbers of one axis. Throws UsageError for numbers with a typing error, such as a zero too
-/// many, which would exhaust the machine's memory.
+/// Throws UsageError if a number of axis `axis` is out of range. The limits detect typing errors, such as a
+/// zero too many, which would exhaust the machine's memory.
 void CheckAxis(const Geometry& space, int levels, int axis)
 {
   constexpr int mostCells = 1 << 24;
@@ -150,23 +152,24 @@ Geometry MakeGeometry(const Options& options)
   Geometry space;
   const int dimension = std::max<int>(2, options.Cells.size());
   space.Dimension = dimension;
-  space.Cells = Spread("cells", options.Cells, dimension, 1);
-  space.Patch = Spread("patch", options.Patch, dimension, 1);
-  space.Ratio = Spread("ratio", options.Ratio, dimension, 1);
-  space.Origin = Spread("origin", options.Origin, dimension, 0.0);
+  space.Cells = ValuePerAxis("cells", options.Cells, dimension, 1);
+  space.Patch = ValuePerAxis("patch", options.Patch, dimension, 1);
+  space.Ratio = ValuePerAxis("ratio", options.Ratio, dimension, 1);
+  space.Origin = ValuePerAxis("origin", options.Origin, dimension, 0.0);
   space.Periodic = options.Periodic;
   for (int axis = 0; axis < dimension; ++axis) {
     CheckAxis(space, options.Levels, axis);
   }
   constexpr std::int64_t mostPatches = 20'000'000, mostCells = std::int64_t(1) << 36;
-  const std::int64_t patches = Coarsen(space.Domain(0), space.Patch).Cells();
+  const std::int64_t patches = Coarsen(space.Domain(0), space.Patch).CellCount();
   Require(patches <= mostPatches, "patch", fmt::format("at most {} patches on level 0", mostPatches),
       fmt::format("{}; use larger patches or fewer --cells", patches));
-  const std::int64_t cells = space.Domain(0).Cells();
+  const std::int64_t cells = space.Domain(0).CellCount();
   Require(cells <= mostCells, "cells", fmt::format("at most {} cells on level 0", mostCells), cells);
   const double longest = *std::max_element(space.Cells.begin(), space.Cells.end());
   const std::vector<double> spacing{1.0 / longest};
-  space.Spacing = Spread("spacing", options.Spacing.empty() ? spacing : options.Spacing, dimension, 1.0);
+  space.Spacing =
+      ValuePerAxis("spacing", options.Spacing.empty() ? spacing : options.Spacing, dimension, 1.0);
   for (int axis = 0; axis < dimension; ++axis) {
     Require(space.Spacing[axis] > 0.0, "spacing", "more than 0 along every axis", space.Spacing[axis]);
   }
@@ -176,7 +179,7 @@ Geometry MakeGeometry(const Options& options)
 /// Returns the problem. Throws UsageError, the same on all ranks, for invalid options.
 Problem MakeProblem(const Options& options)
 {
-  constexpr double courant = 0.8, height = 75.0;  // height of the profile; see FillExactly()
+  constexpr double courant = 0.8, height = 75.0;  // height of the profile; see FillWithSolution()
   Require(options.Levels >= 1 && options.Levels <= 8, "levels", "1 to 8", options.Levels);
   Require(options.Steps >= 0, "steps", "0 or more", options.Steps);
   Require(options.DumpEvery >= 1, "dump-every", "1 or more", options.DumpEvery);
@@ -191,8 +194,8 @@ Problem MakeProblem(const Options& options)
   const std::vector<double> velocity{1.0, 0.5, 0.25};
   problem.Velocity =
       options.Velocity.empty()
-          ? Spread("velocity", {velocity.begin(), velocity.begin() + dimension}, dimension, 0.0)
-          : Spread("velocity", options.Velocity, dimension, 0.0);
+          ? ValuePerAxis("velocity", {velocity.begin(), velocity.begin() + dimension}, dimension, 0.0)
+          : ValuePerAxis("velocity", options.Velocity, dimension, 0.0);
   // The step is the limit of the finest level, even before that level exists, so that the step never changes.
   const Double3 finest = space.SpacingOf(options.Levels - 1);
   double step = std::numeric_limits<double>::infinity(), shortest = step;
@@ -202,10 +205,10 @@ Problem MakeProblem(const Options& options)
     problem.Centre[axis] = space.Origin[axis] + 0.3 * side;
     step = std::min(step, finest[axis] / std::abs(problem.Velocity[axis]));
   }
-  Require(std::isfinite(step), "velocity", "at least one component that is not 0", "none");
+  Require(std::isfinite(step), "velocity", "at least one component that is not 0", "only zeros");
   problem.TimeStep = courant * step;
   if (!options.Centre.empty()) {
-    problem.Centre = Spread("centre", options.Centre, dimension, 0.0);
+    problem.Centre = ValuePerAxis("centre", options.Centre, dimension, 0.0);
   }
   problem.Radius = options.Radius > 0.0 ? options.Radius : 0.15 * shortest;
   problem.Smooth = options.Profile == "gauss";
@@ -244,7 +247,7 @@ std::vector<Variable> DescribeVariables(const Options& options, int dimension)
 class Snapshot
 {
 public:
-  /// Collective: every rank of the communicator calls it.
+  /// Makes the arrays for all variables. Collective: every rank of the communicator calls it.
   Snapshot(const Hierarchy& hierarchy, const Options& options, const Problem& problem)
   {
     for (int scalar = 0; scalar < options.Variables; ++scalar) {
@@ -256,13 +259,13 @@ public:
     for (int level = 0; level < hierarchy.LevelCount() && options.NodeVariable; ++level) {
       for (std::vector<double>& nodes : hierarchy.NodeValues(level)) {
         if (!nodes.empty()) {
-          this->Arrays.push_back(this->Made.emplace_back(std::move(nodes)).data());
+          this->Arrays.push_back(this->Owned.emplace_back(std::move(nodes)).data());
         }
       }
     }
     for (int level = 0; level < hierarchy.LevelCount() && options.VectorVariable; ++level) {
       ForEachLocalPatch(hierarchy.Values(level, 0), [&](std::size_t, const Array& values) {
-        std::vector<double>& flux = this->Made.emplace_back();
+        std::vector<double>& flux = this->Owned.emplace_back();
         for (const double value : values.Values) {
           for (int axis = 0; axis < problem.Space.Dimension; ++axis) {
             flux.push_back(value * problem.Velocity[axis]);
@@ -273,15 +276,15 @@ public:
     }
   }
 
-  /// The argument `values` of patchio_write(): for each variable, an array for each patch of this rank.
+  /// The argument `values` of patchio_write(): an array for each variable and each patch of this rank.
   std::vector<const void*> Arrays;
 
 private:
-  std::deque<std::vector<double>> Made;  ///< arrays that are made only for the output
+  std::deque<std::vector<double>> Owned;  ///< arrays that the simulation itself does not have
 };
 
-/// Makes the directory of the dumps. Throws Error if the directory has other files. Removes only dumps, and
-/// only with --overwrite.
+/// Makes the directory of the dumps. Removes existing dumps if --overwrite is set. Throws Error if the
+/// directory has other files, or has dumps and --overwrite is not set.
 void PrepareDirectory(const Options& options)
 {
   const fs::path path = options.Dumps;
@@ -318,7 +321,7 @@ void WriteSamraiDump(const Hierarchy& hierarchy, const Options& options, const S
   catalog.Step = step;
   catalog.Origin = space.Origin;
   catalog.Variables = DescribeVariables(options, space.Dimension);
-  std::map<int, std::size_t> mine;  // global number of a patch: its number among this rank's patches
+  std::map<int, std::size_t> mine;  // by global number of a patch: number among this rank's patches
   for (int level = 0; level < hierarchy.LevelCount(); ++level) {
     const std::vector<OwnedBox>& patches = hierarchy.Patches(level).Patches();
     Level& entry = catalog.Levels.emplace_back();
@@ -349,26 +352,27 @@ void WriteSamraiDump(const Hierarchy& hierarchy, const Options& options, const S
 
 /// Output through patchio.h, with an output configuration. The run continues after errors, because ranks may
 /// get them at different steps, and a rank that stopped would leave the other ranks waiting.
-class ChannelOutput
+class LibraryOutput
 {
 public:
   /// Opens the output. Collective: every rank of `ranks` calls it.
-  ChannelOutput(const std::string& configuration, MPI_Comm ranks)
+  LibraryOutput(const std::string& configuration, MPI_Comm ranks)
       : Out(patchio_open(configuration.c_str(), ranks))
   {
     if (!this->Out) {
       throw Error(patchio_error(nullptr));
     }
     // On I/O ranks, this call returns when all steps are written.
-    this->Note(patchio_compute(this->Out, &this->ComputeRanks));
+    this->RecordError(patchio_compute(this->Out, &this->ComputeRanks));
   }
-  ~ChannelOutput() { patchio_close(this->Out); }
-  ChannelOutput(const ChannelOutput&) = delete;
-  ChannelOutput& operator=(const ChannelOutput&) = delete;
+  ~LibraryOutput() { patchio_close(this->Out); }
+  LibraryOutput(const LibraryOutput&) = delete;
+  LibraryOutput& operator=(const LibraryOutput&) = delete;
 
   /// The communicator of the ranks that simulate; MPI_COMM_NULL on I/O ranks.
   MPI_Comm Compute() const { return this->ComputeRanks; }
 
+  /// Declares the grid and the variables.
   void Declare(const Options& options, const Problem& problem)
   {
     const Geometry& space = problem.Space;
@@ -376,16 +380,17 @@ public:
     for (int level = 0; level < problem.Levels; ++level) {
       ratios.insert(ratios.end(), space.Ratio.begin(), space.Ratio.end());
     }
-    this->Note(patchio_grid(this->Out, space.Dimension, space.Origin.data(), space.Spacing.data(),
+    this->RecordError(patchio_grid(this->Out, space.Dimension, space.Origin.data(), space.Spacing.data(),
         problem.Levels, ratios.data()));
     for (const Variable& variable : DescribeVariables(options, space.Dimension)) {
       const patchio_place place = variable.Center == Centering::Cell ? PATCHIO_CELLS : PATCHIO_NODES;
-      this->Note(patchio_variable(
+      this->RecordError(patchio_variable(
           this->Out, variable.Name.c_str(), nullptr, PATCHIO_DOUBLE, variable.Components, place, nullptr));
     }
   }
 
-  /// Declares the patches. Call it after each change of the patches. Collective: every compute rank calls it.
+  /// Declares the patches. Call this method after each change of the patches. Collective: every compute rank
+  /// calls it.
   void DeclarePatches(const Hierarchy& hierarchy)
   {
     std::vector<patchio_patch> patches;
@@ -397,13 +402,13 @@ public:
         std::copy_n(values.Cells.Upper.begin(), 3, patch.upper);
       });
     }
-    this->Note(patchio_patches(this->Out, static_cast<int>(patches.size()), patches.data()));
+    this->RecordError(patchio_patches(this->Out, static_cast<int>(patches.size()), patches.data()));
   }
 
   /// Writes a step. Collective: every compute rank calls it.
   void Write(const Snapshot& snapshot, int step, double time)
   {
-    this->Note(patchio_write(this->Out, step, time, snapshot.Arrays.data()));
+    this->RecordError(patchio_write(this->Out, step, time, snapshot.Arrays.data()));
   }
 
   /// Closes the output. Throws Error if any step could not be written. Collective: every rank of `ranks`
@@ -417,8 +422,8 @@ public:
   }
 
 private:
-  /// Remembers the first error.
-  void Note(int fault)
+  /// Stores the message of the first error. `fault`: result of a function of patchio.h.
+  void RecordError(int fault)
   {
     if (fault && !this->Failed) {
       this->Failed = true;
@@ -432,8 +437,9 @@ private:
   std::string Message;
 };
 
-/// Prints a line about the step on rank 0. Collective: every rank that simulates calls it.
-void Report(const Hierarchy& hierarchy, int step, double time, bool root)
+/// Prints a line about the step on rank 0. `root`: true on rank 0. Collective: every rank that simulates
+/// calls it.
+void PrintStep(const Hierarchy& hierarchy, int step, double time, bool root)
 {
   std::string patches;
   std::int64_t cells = 0;
@@ -441,7 +447,7 @@ void Report(const Hierarchy& hierarchy, int step, double time, bool root)
     patches += fmt::format("{}{}", level ? "+" : "", hierarchy.Patches(level).Patches().size());
     cells += hierarchy.Patches(level).Cells();
   }
-  const Hierarchy::Totals totals = hierarchy.MakeTotals(time);
+  const Hierarchy::Totals totals = hierarchy.ComputeTotals(time);
   if (root) {
     fmt::print("step {:5}  time {:<10.6g} patches {}  cells {}  mean {:.9g}  error {:.3g}\n", step, time,
         patches, cells, totals.Mean, totals.Error);
@@ -452,7 +458,7 @@ void Report(const Hierarchy& hierarchy, int step, double time, bool root)
 // ---- the run ----
 
 /// Runs the simulation. `channels`: output through patchio.h; may be null.
-void Simulate(const Options& options, const Problem& problem, Communicator& ranks, ChannelOutput* channels)
+void Simulate(const Options& options, const Problem& problem, Communicator& ranks, LibraryOutput* channels)
 {
   const bool root = ranks.Rank() == 0;
   RunOnAllRanks(ranks, [&] {
@@ -478,7 +484,7 @@ void Simulate(const Options& options, const Problem& problem, Communicator& rank
       }
     }
     if (dump) {
-      Report(hierarchy, step, time, root);
+      PrintStep(hierarchy, step, time, root);
     }
     if (step == options.Steps) {
       return;
@@ -500,7 +506,7 @@ void Simulate(const Options& options, Communicator& world)
     Simulate(options, problem, world, nullptr);
     return;
   }
-  ChannelOutput channels(options.Configuration, world.Mpi());
+  LibraryOutput channels(options.Configuration, world.Mpi());
   std::string fault = CatchError([&] {
     if (channels.Compute() != MPI_COMM_NULL) {
       const auto ranks = MakeMpiCommunicator(channels.Compute());
@@ -520,7 +526,7 @@ void Simulate(const Options& options, Communicator& world)
 /// Runs the program. Returns the exit code. The result and the errors are the same on all ranks.
 int Run(int argc, char** argv, Communicator& world)
 {
-  const auto complain = [&world](const char* message, int code) {
+  const auto printError = [&world](const char* message, int code) {
     if (world.Rank() == 0) {
       std::fprintf(stderr, "patchio-linadv: %s\n", message);
     }
@@ -542,11 +548,11 @@ int Run(int argc, char** argv, Communicator& world)
     if (error.get_exit_code() == 0) {  // --help
       return world.Rank() == 0 ? program.exit(error) : 0;
     }
-    return complain(error.what(), 2);
+    return printError(error.what(), 2);
   } catch (const UsageError& error) {
-    return complain(error.what(), 2);
+    return printError(error.what(), 2);
   } catch (const Error& error) {
-    return complain(error.what(), 1);
+    return printError(error.what(), 1);
   }
   return 0;
 }

@@ -4,9 +4,10 @@
 
 namespace patchio::linadv {
 
-bool AlongCurve::operator()(const Int3& a, const Int3& b) const
+bool MortonOrder::operator()(const Int3& a, const Int3& b) const
 {
-  // The axis whose indices differ in the highest bit decides. If several axes do, the last one decides.
+  // The axis whose indices differ in the highest bit decides. If the indices of several axes differ in that
+  // bit, the last of these axes decides.
   int axis = 2;
   for (int other = 1; other >= 0; --other) {
     const unsigned here = a[axis] ^ b[axis], there = a[other] ^ b[other];
@@ -47,7 +48,7 @@ Box Geometry::TileCells(int level, const Int3& tile) const
 }
 
 Grid::Grid(const Geometry& geometry, int level, const TileSet& tiles, int ranks)
-    : Geometry_(geometry), LevelNumber(level)
+    : SpaceGeometry(geometry), LevelNumber(level)
 {
   for (const Int3& tile : tiles) {
     this->PatchOfTile.emplace(tile, static_cast<int>(this->PatchList.size()));
@@ -57,9 +58,9 @@ Grid::Grid(const Geometry& geometry, int level, const TileSet& tiles, int ranks)
   const std::int64_t total = this->Cells();
   std::int64_t before = 0;
   for (OwnedBox& patch : this->PatchList) {
-    const std::int64_t middle = 2 * before + patch.Cells.Cells();
+    const std::int64_t middle = 2 * before + patch.Cells.CellCount();
     patch.Owner = static_cast<int>(std::min<std::int64_t>(ranks - 1, middle * ranks / (2 * total)));
-    before += patch.Cells.Cells();
+    before += patch.Cells.CellCount();
   }
 }
 
@@ -67,7 +68,7 @@ std::int64_t Grid::Cells() const
 {
   std::int64_t cells = 0;
   for (const OwnedBox& patch : this->PatchList) {
-    cells += patch.Cells.Cells();
+    cells += patch.Cells.CellCount();
   }
   return cells;
 }
@@ -75,17 +76,18 @@ std::int64_t Grid::Cells() const
 bool Grid::Covers(const Box& box) const
 {
   const Box wanted =
-      this->Geometry_.Periodic ? box : Intersect(box, this->Geometry_.Domain(this->LevelNumber));
+      this->SpaceGeometry.Periodic ? box : Intersect(box, this->SpaceGeometry.Domain(this->LevelNumber));
   std::int64_t found = 0;
-  this->ForOverlaps(wanted, [&](int, const Box& region, const Int3&) { found += region.Cells(); });
-  return found == wanted.Cells();
+  this->ForOverlaps(wanted, [&](int, const Box& region, const Int3&) { found += region.CellCount(); });
+  return found == wanted.CellCount();
 }
 
 // ---- copies ----
 
 namespace {
 
-/// Calls visit(first value of the row, number of values) for each row of the region along axis 0.
+/// Calls visit(values, count) for each row of the region along axis 0. `values`: the first value of the row.
+/// `count`: number of values.
 template <typename AnyArray, typename Visit>
 void ForRows(AnyArray& array, const Box& region, Visit visit)
 {
@@ -100,7 +102,7 @@ std::size_t CellsOf(const Copies& copies)
 {
   std::size_t cells = 0;
   for (const auto& copy : copies) {
-    cells += copy.Target.Cells();
+    cells += copy.Target.CellCount();
   }
   return cells;
 }

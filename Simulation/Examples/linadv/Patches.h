@@ -11,17 +11,18 @@
 
 namespace patchio::linadv {
 
-/// Orders indices of tiles along Morton's space-filling curve, which keeps neighbours together.
-struct AlongCurve
+/// Compares two tiles, as indices along the axes, by their order on Morton's space-filling curve. Neighbours
+/// on the curve are close in space.
+struct MortonOrder
 {
   bool operator()(const Int3& a, const Int3& b) const;
 };
 
 /// The tiles of a level that are patches.
-using TileSet = std::set<Int3, AlongCurve>;
+using TileSet = std::set<Int3, MortonOrder>;
 
-/// The cells of all levels. In 2-D, the third axis has one cell, one tile and no ghosts, so that other code
-/// works for 2-D and 3-D.
+/// The cells of all levels. In 2-D, the third axis has one cell, one tile and no ghosts, so that the same
+/// code works for 2-D and 3-D.
 ///
 /// The index space of a level begins at 0 in the lower corner of the domain. The domain is cut into tiles of
 /// `Patch` cells; the last tile along an axis may be smaller.
@@ -29,7 +30,7 @@ struct Geometry
 {
   int Dimension = 3;
   Int3 Cells{1, 1, 1};  ///< cells of the domain on level 0
-  Int3 Patch{1, 1, 1};  ///< cells of a tile, on all levels
+  Int3 Patch{1, 1, 1};  ///< cells of a tile, the same on all levels
   Int3 Ratio{1, 1, 1};  ///< refinement ratio between neighbouring levels
   Double3 Origin{0, 0, 0};
   Double3 Spacing{1, 1, 1};  ///< cell size on level 0
@@ -47,7 +48,7 @@ struct Geometry
   void ForTiles(int level, const Box& box, Visit visit) const;
 };
 
-/// Calls visit(cell) for all cells, axis 0 fastest.
+/// Calls visit(cell) for each cell of the box, axis 0 fastest.
 template <typename Visit>
 void ForCells(const Box& box, Visit visit)
 {
@@ -69,7 +70,7 @@ void Geometry::ForTiles(int level, const Box& box, Visit visit) const
     const bool outside = box.Lower[axis] < domain.Lower[axis] || box.Upper[axis] > domain.Upper[axis];
     images[axis] = this->Periodic && outside ? 1 : 0;
   }
-  ForCells(Grown({{0, 0, 0}, {0, 0, 0}}, images), [&](const Int3& image) {
+  ForCells(Grow({{0, 0, 0}, {0, 0, 0}}, images), [&](const Int3& image) {
     Int3 shift, back;
     for (int axis = 0; axis < 3; ++axis) {
       shift[axis] = image[axis] * static_cast<int>(domain.Width(axis));
@@ -82,7 +83,7 @@ void Geometry::ForTiles(int level, const Box& box, Visit visit) const
   });
 }
 
-/// Cells and the rank that holds their values. The box may be empty.
+/// A box of cells, which may be empty, and the rank that has the values of the cells.
 struct OwnedBox
 {
   Box Cells;
@@ -93,7 +94,7 @@ struct OwnedBox
 struct Array
 {
   Array() = default;
-  explicit Array(const Box& cells) : Cells(cells), Values(cells.Cells()) {}
+  explicit Array(const Box& cells) : Cells(cells), Values(cells.CellCount()) {}
 
   std::size_t Offset(const Int3& cell) const { return IndexIn(this->Cells, cell); }
   double& At(const Int3& cell) { return this->Values[this->Offset(cell)]; }
@@ -103,7 +104,7 @@ struct Array
   std::vector<double> Values;
 };
 
-/// An array for each patch; arrays of patches of other ranks have no values.
+/// An array for each patch of a level. The arrays of the patches of other ranks have no values.
 using Field = std::vector<Array>;
 
 /// Calls visit(patch, array) for each array of this rank's patches.
@@ -125,7 +126,7 @@ class Grid
 public:
   Grid(const Geometry& geometry, int level, const TileSet& tiles, int ranks);
 
-  const Geometry& Space() const { return this->Geometry_; }
+  const Geometry& Space() const { return this->SpaceGeometry; }
   int Level() const { return this->LevelNumber; }
   const std::vector<OwnedBox>& Patches() const { return this->PatchList; }
   std::int64_t Cells() const;
@@ -135,20 +136,21 @@ public:
   template <typename Visit>
   void ForOverlaps(const Box& box, Visit visit) const;
 
-  /// Returns whether the patches have all cells of `box`, except cells outside a domain that is not periodic.
+  /// Returns whether the patches contain all cells of `box`. Ignores cells outside a domain that is not
+  /// periodic.
   bool Covers(const Box& box) const;
 
 private:
-  Geometry Geometry_;
+  Geometry SpaceGeometry;
   int LevelNumber;
   std::vector<OwnedBox> PatchList;
-  std::map<Int3, int, AlongCurve> PatchOfTile;
+  std::map<Int3, int, MortonOrder> PatchOfTile;
 };
 
 template <typename Visit>
 void Grid::ForOverlaps(const Box& box, Visit visit) const
 {
-  this->Geometry_.ForTiles(this->LevelNumber, box, [&](const Int3& tile, const Int3& shift) {
+  this->SpaceGeometry.ForTiles(this->LevelNumber, box, [&](const Int3& tile, const Int3& shift) {
     const auto found = this->PatchOfTile.find(tile);
     if (found != this->PatchOfTile.end()) {
       visit(found->second, Intersect(Shift(this->PatchList[found->second].Cells, shift), box), shift);
@@ -156,9 +158,9 @@ void Grid::ForOverlaps(const Box& box, Visit visit) const
   });
 }
 
-/// Copies between the arrays of a grid's patches and arrays on other boxes. Each rank holds its own arrays of
-/// both kinds. The sender and the receiver of a message derive their lists in the same order from the
-/// patches, which all ranks know, so no negotiation is necessary.
+/// Copies values between the arrays of a grid's patches and arrays on other boxes. Each rank has the arrays
+/// of the patches and boxes that the rank owns. The sender and the receiver of a message need no negotiation,
+/// because both derive the same list of copies from the patches, which all ranks know.
 class CopyPlan
 {
 public:
@@ -169,16 +171,16 @@ public:
   };
 
   CopyPlan() = default;
-  /// Plans copies of all cells that the patches of `grid` and `boxes` share. Copies into one array must not
-  /// overlap.
+  /// Plans copies of all cells that the patches of `grid` and `boxes` share. `rank`: this rank. `direction`:
+  /// whether the patches are the sources or the targets. Copies into one array must not overlap.
   CopyPlan(const Grid& grid, const std::vector<OwnedBox>& boxes, int rank, Direction direction = FromGrid);
 
-  /// Makes the copies. Collective: every rank of `comm` calls it.
+  /// Copies the values from `source` to `target`. Collective: every rank of `comm` calls it.
   void Run(MPI_Comm comm, const Field& source, Field& target) const;
 
 private:
-  /// A copy of cells from one array to another. With periodic boundaries, the indices in the target may
-  /// differ.
+  /// A copy of cells from the array `From` to the array `To`. With periodic boundaries, the indices of the
+  /// cells in the two arrays may differ.
   struct Copy
   {
     int From, To;

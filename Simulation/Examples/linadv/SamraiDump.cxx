@@ -27,7 +27,7 @@ hid_t Checked(hid_t result)
   return result;
 }
 
-hdf5::Handle MakeGroupsOnTheWay()
+hdf5::Handle IntermediateGroupLinks()
 {
   hdf5::Handle links(Checked(H5Pcreate(H5P_LINK_CREATE)));
   H5Pset_create_intermediate_group(links, 1);
@@ -37,7 +37,7 @@ hdf5::Handle MakeGroupsOnTheWay()
 hdf5::Handle WriteDataset(hid_t file, const std::string& path, hid_t fileType, hid_t memoryType,
     const std::vector<hsize_t>& shape, const void* values, const std::function<void(hid_t creation)>& choose)
 {
-  const hdf5::Handle links = MakeGroupsOnTheWay();
+  const hdf5::Handle links = IntermediateGroupLinks();
   const hdf5::Handle creation(Checked(H5Pcreate(H5P_DATASET_CREATE)));
   H5Pset_obj_track_times(creation, std::getenv("SOURCE_DATE_EPOCH") == nullptr);
   if (choose) {
@@ -81,7 +81,7 @@ struct Member
   hsize_t Count = 1;
 };
 
-/// Writes records. `members`: the members in the order of the file.
+/// Writes a data set of records. `members`: the members of a record in the order of the file.
 template <typename Record>
 void WriteRecords(hid_t file, const std::string& path, const std::vector<Record>& values,
     const std::vector<Member>& members)
@@ -223,7 +223,7 @@ std::string ComponentOf(const Variable& variable, int component)
   return variable.StoredName + (variable.Components == 1 ? "" : fmt::format(".{:02}", component));
 }
 
-/// Appends three numbers. The third one is 0 in 2-D.
+/// Appends three numbers. The third number is 0 in 2-D.
 template <typename T>
 void AppendRow(std::vector<T>& rows, const std::array<T, 3>& row, int dimension)
 {
@@ -244,7 +244,7 @@ void DraftRun(const Catalog& catalog, int ranks, Hdf5Draft& draft)
 {
   const std::string info = "/BASIC_INFO/";
   draft[info + "VDR_version_number"] = Floats({2});
-  draft[info + "grid_type"] = Texts({catalog.Grid == GridKind::Uniform ? "CARTESIAN" : "DEFORMED"});
+  draft[info + "grid_type"] = Texts({catalog.Grid == GridType::Uniform ? "CARTESIAN" : "DEFORMED"});
   draft[info + "time"] = Doubles({catalog.Time});
   draft[info + "time_step_number"] = Ints({static_cast<int>(catalog.Step)});
   draft[info + "time_of_dump"] = Texts({TimeOfDump()});
@@ -307,7 +307,7 @@ void DraftPatches(const Catalog& catalog, Hdf5Draft& draft)
   }
   draft["/extents/patch_map"] = Records(map);
   draft["/extents/patch_extents"] = Records(extents);
-  // SAMRAI sets these numbers only when it writes ghost layers; 0 does not mean "interior".
+  // SAMRAI sets these numbers only when SAMRAI writes ghost layers; 0 does not mean "interior".
   draft["/extents/bdry_type"] = [count = 6 * map.size()](hid_t file, const std::string& path) {
     WriteDataset(file, path, H5T_NATIVE_INT, H5T_NATIVE_INT, {count}, std::vector<int>(count, 0).data());
   };
@@ -354,8 +354,8 @@ void DraftVariables(const Catalog& catalog, const std::vector<ComponentRange>& r
   draft[info + "material_state_variable"] = Ints(std::vector<int>(count, 0));
 }
 
-/// Drafts a table of children or parents: the numbers of all patches one after another, and the begin of each
-/// patch's numbers.
+/// Drafts a table of the children or the parents of all patches: the numbers in `lists` one after another,
+/// and the range of each patch in the numbers. `word`: "child" or "parent".
 void DraftRelation(const std::string& word, const char* countName, const std::vector<std::vector<int>>& lists,
     Hdf5Draft& draft)
 {
@@ -443,7 +443,7 @@ Hdf5Draft DraftCluster(
 namespace {
 
 /// Fills the members of a catalog that simulations leave empty: files, stored names, presence, children.
-void Complete(Catalog& catalog)
+void CompleteCatalog(Catalog& catalog)
 {
   for (Patch& patch : catalog.Patches) {
     patch.File = patch.Writer;
@@ -503,7 +503,7 @@ void WriteDump(Communicator& comm, const std::string& directory, Catalog catalog
   const std::string dump = fmt::format("visit_dump.{:05}", catalog.Step);
   const std::string summary = directory + "/" + dump + "/summary.samrai";
   RunOnAllRanks(comm, [&] {
-    Complete(catalog);
+    CompleteCatalog(catalog);
     if (comm.Rank() == 0) {
       PrepareFolder(directory + "/" + dump);
     }
@@ -512,10 +512,10 @@ void WriteDump(Communicator& comm, const std::string& directory, Catalog catalog
   RunOnAllRanks(comm, [&] {
     Hdf5Draft cluster = DraftCluster(catalog, comm.Rank(), values, &ranges);
     for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
-      // Each level has a group, even if this rank has no patches on that level.
+      // SAMRAI makes a group for each level, even if the rank has no patches on the level.
       cluster[fmt::format("/processor.{:05}/level.{:05}", comm.Rank(), level)] =
           [](hid_t file, const std::string& path) {
-            const hdf5::Handle links = MakeGroupsOnTheWay();
+            const hdf5::Handle links = IntermediateGroupLinks();
             Checked(H5Gclose(H5Gcreate2(file, path.c_str(), links, H5P_DEFAULT, H5P_DEFAULT)));
           };
     }

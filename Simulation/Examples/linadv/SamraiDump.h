@@ -1,8 +1,8 @@
-// A writer of SAMRAI VisIt dumps ("VDR" 2.0) like those of SAMRAI 4, for linadv, measurements and tests. This
-// writer is independent of the reader in Core/Formats/SAMRAI, and shares no code with it.
+// A writer of SAMRAI VisIt dumps ("VDR" 2.0), such as SAMRAI 4 writes, for linadv, measurements and tests.
+// The writer shares no code with the reader in Core/Formats/SAMRAI.
 //
-// The objects of a file are collected in a draft before the file is written, so that tests can change parts
-// of the draft.
+// The writer collects the objects of a file in a draft before the write, so that tests can change parts of
+// the draft.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -21,40 +21,47 @@ namespace patchio::draft {
 
 // ---- HDF5 files ----
 
-/// A function that writes one object at a path of an open file, and the groups above the object.
+/// A function that writes an object and the groups above the object. `file`: an open HDF5 file. `path`: path
+/// of the object.
 using DraftDataset = std::function<void(hid_t file, const std::string& path)>;
-/// The objects of a file by their paths.
+/// The objects of a file, by path.
 using Hdf5Draft = std::map<std::string, DraftDataset>;
 
-/// Throws Error if an HDF5 call has failed; otherwise returns its result.
+/// Returns the result of an HDF5 call. Throws Error if the call has failed.
 hid_t Checked(hid_t result);
-/// Returns properties of H5P_LINK_CREATE with which HDF5 makes the missing groups above a new object.
-hdf5::Handle MakeGroupsOnTheWay();
-/// Writes a data set. `values`: null for a data set without values. `choose` sets properties of
-/// H5P_DATASET_CREATE. Returns the open data set, to which attributes can be added.
+/// Returns a list of properties (H5P_LINK_CREATE) with which HDF5 makes the missing groups above a new
+/// object.
+hdf5::Handle IntermediateGroupLinks();
+/// Writes a data set. `values`: values of the type `memoryType`; null: the data set has no values.
+/// choose(creation) sets properties of H5P_DATASET_CREATE. Returns the open data set, to which attributes can
+/// be added. Throws Error.
 hdf5::Handle WriteDataset(hid_t file, const std::string& path, hid_t fileType, hid_t memoryType,
     const std::vector<hsize_t>& shape, const void* values,
     const std::function<void(hid_t creation)>& choose = {});
 
-// These functions make data sets of SAMRAI's database class: big endian, one dimension, a type attribute.
+// Return data sets in the form of SAMRAI's database class: big-endian, with one dimension and an attribute
+// for the type.
 DraftDataset Ints(const std::vector<int>& values);
 DraftDataset Floats(const std::vector<float>& values);
 DraftDataset Doubles(const std::vector<double>& values);
 DraftDataset Texts(const std::vector<std::string>& values);
 
-// These functions make data sets of SAMRAI's VisIt writer: native byte order, rows of three numbers.
+// Return data sets in the form of SAMRAI's VisIt writer: in native byte order, with rows of three numbers.
 DraftDataset NativeInts(const std::vector<int>& values);
 DraftDataset NativeDoubles(const std::vector<double>& values);
 
+/// A record of the patch map in the summary.
 struct PatchMapDraft
 {
-  int Cluster, Processor, Level, Patch;  // SAMRAI's order in memory; the order in files differs
+  int Cluster, Processor, Level, Patch;  // SAMRAI's order in memory, which differs from the order in files
 };
+/// A record of the extents of patches in the summary: cells and positions of corners.
 struct PatchExtentsDraft
 {
   std::array<int, 3> Lower, Upper;
   std::array<double, 3> LowerCorner, UpperCorner;
 };
+/// A record of the range of a component on a patch in the summary.
 struct MinMaxDraft
 {
   double Min = 0, Max = 1;
@@ -72,12 +79,12 @@ DraftDataset Records(const std::vector<PatchExtentsDraft>& values);
 DraftDataset Records(const std::vector<MinMaxDraft>& values);
 DraftDataset Records(const std::vector<PointerDraft>& values, const char* countName = "number_children");
 
-/// Writes the file, and replaces an existing one. `choose` sets properties of H5P_FILE_CREATE and
-/// H5P_FILE_ACCESS; by default, files have the oldest version of the format. Throws Error if the file cannot
-/// be written.
+/// Writes a file, and replaces an existing file. choose(creation, access) sets properties of H5P_FILE_CREATE
+/// and H5P_FILE_ACCESS; by default, files have the oldest version of the format. Throws Error if the file
+/// cannot be written.
 ///
-/// If the environment variable SOURCE_DATE_EPOCH is set, the file has that time instead of the present time,
-/// so that its bytes are reproducible.
+/// If the environment variable SOURCE_DATE_EPOCH is set, the file contains no times of data sets, and dumps
+/// have the time SOURCE_DATE_EPOCH, so that the bytes of the file are reproducible.
 void WriteHdf5(const std::string& path, const Hdf5Draft& draft,
     const std::function<void(hid_t creation, hid_t access)>& choose = {});
 
@@ -87,7 +94,8 @@ void WriteHdf5(const std::string& path, const Hdf5Draft& draft,
 /// length: one value per stored cell (or node), axis 0 fastest. `patch`: global number.
 using PatchValues = std::function<void(int patch, int variable, int component, std::vector<double>& values)>;
 
-/// The smallest and largest value of one component on one patch. Ranks send such objects as bytes.
+/// The smallest and the largest value of one component on one patch. Ranks exchange objects of this type as
+/// bytes.
 struct ComponentRange
 {
   int Patch;      ///< global number
@@ -99,14 +107,15 @@ struct ComponentRange
 /// and materials.
 Hdf5Draft DraftSummary(const Catalog& catalog, int ranks, const std::vector<ComponentRange>& ranges);
 
-/// Returns the draft of a cluster file with the variables that are Stored, as 32-bit floats. Writing the
-/// draft calls `values`, and adds the ranges of the unrounded values to `ranges`, which must exist until
-/// then. `ranges` may be null.
+/// Returns the draft of the cluster file `file`, with the variables of Presence::Stored as 32-bit floats.
+/// WriteHdf5() then calls `values` for each component, and adds the ranges of the unrounded values to
+/// `ranges`. `ranges` may be null, and must exist until the file is written.
 Hdf5Draft DraftCluster(
     const Catalog& catalog, int file, const PatchValues& values, std::vector<ComponentRange>* ranges);
 
-/// Returns the group of a patch in its cluster file, with a slash at the end.
+/// Returns the path of the group of a patch in the patch's cluster file, with a slash at the end.
 std::string PatchGroup(const Patch& patch);
+/// Returns the path of a cluster file. `summary`: path of the summary file.
 std::string ClusterPath(const std::string& summary, int file);
 
 /// Writes a dump to directory/visit_dump.NNNNN: one cluster file per rank (also for ranks without patches)

@@ -35,7 +35,7 @@ public:
   {
   }
 
-  /// Returns the counts so far, including those of BackgroundDuplicate() and OnMachine().
+  /// Returns the counts so far, including those of BackgroundDuplicate() and MachineCommunicator().
   const CommunicationCount& Count() const { return *this->Total; }
 
   using Communicator::Exchange;
@@ -70,7 +70,7 @@ public:
   }
   std::vector<double> AllGather(const std::vector<double>& values) override { return this->Repeat(values); }
   std::vector<int> AllGather(const std::vector<int>& values) override { return this->Repeat(values); }
-  std::vector<double> Largest(const std::vector<double>& values) override
+  std::vector<double> Max(const std::vector<double>& values) override
   {
     this->Add(this->Rounds(), this->Rounds() * values.size() * sizeof(double));
     return values;
@@ -83,7 +83,7 @@ public:
       sum *= this->SizeValue;
     }
   }
-  bool EndSum(std::vector<double>& sum) override
+  bool TestSum(std::vector<double>& sum) override
   {
     sum = this->Sums;
     return true;

@@ -106,7 +106,7 @@ private:
   {
     StorageKnowledge nothing;
     nothing.Class = MountClass::Parallel;
-    ThreadController controller(ControllerFor(nothing, ThreadPolicy::Balanced, {ranks, 1, 64}));
+    ThreadController controller(ControllerOptionsFor(nothing, ThreadPolicy::Balanced, {ranks, 1, 64}));
     const int begin = controller.Threads();
     const AdaptedOutcome outcome = SimulateAdaptedRead(this->Storage, this->Options.Load,
         this->Options.ArrayBytes, this->Options.AdaptedSeconds, controller);

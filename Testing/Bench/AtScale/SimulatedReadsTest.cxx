@@ -112,7 +112,7 @@ TEST(CountingCommunicator, CountsCallsMessagesAndBytes)
   EXPECT_EQ(ranks.Count().Received, 8 + 10u * 4 + 100);
   EXPECT_EQ(ranks.AllGather(std::vector<int>{7}).size(), 1024u);
   EXPECT_EQ(ranks.Count().Received, 148 + 1023u * (8 + 4)) << "lengths, then values";
-  EXPECT_EQ(ranks.Largest({3, -3}), (std::vector<double>{3, -3}));
+  EXPECT_EQ(ranks.Max({3, -3}), (std::vector<double>{3, -3}));
 }
 
 /// The cost of collective calls without faults must not grow in proportion to the ranks.

@@ -86,7 +86,7 @@ int MostCollected(const output::Aggregation& plan)
 
 nlohmann::json RunCase(const WriteOptions& options, const Volumes& volumes, int steps)
 {
-  output::GatheringNeeds needs;
+  output::GatheringParameters needs;
   needs.Storage = StorageModel{options.Storage.Latency, options.Storage.Stream};
   needs.Memory = options.Memory;
   needs.Steps = steps;

@@ -49,7 +49,7 @@ class RankBesideAFullMachine : public LikeMindedRanks
 public:
   RankBesideAFullMachine() : LikeMindedRanks(2) {}
   std::vector<std::string> AllGather(const std::string& text) override { return {text, "b is full"}; }
-  std::vector<double> Largest(const std::vector<double>&) override { return {1}; }
+  std::vector<double> Max(const std::vector<double>&) override { return {1}; }
 
 protected:
   std::unique_ptr<Communicator> SplitByMachine() const override { return MakeSelfCommunicator(); }

@@ -23,7 +23,7 @@ public:
   }
   std::vector<double> AllGather(const std::vector<double>& values) override { return values; }
   std::vector<int> AllGather(const std::vector<int>& values) override { return values; }
-  std::vector<double> Largest(const std::vector<double>& values) override
+  std::vector<double> Max(const std::vector<double>& values) override
   {
     const bool othersFail = !this->Before.empty() || !this->After.empty();
     return {std::max(values[0], othersFail ? 1.0 : 0.0)};
@@ -106,11 +106,11 @@ TEST(BytesOfRankZero, ReachAllRanks)
   std::vector<std::byte> wire;
   OneOfTwo zero(0, wire), one(1, wire);
   const std::vector<std::byte> bytes{std::byte{5}, std::byte{0}};
-  EXPECT_EQ(BytesOfRankZero(zero, [&] { return bytes; }), bytes);
+  EXPECT_EQ(ProduceOnRankZero(zero, [&] { return bytes; }), bytes);
   const auto notAsked = []() -> std::vector<std::byte> { throw Error("asked the wrong rank"); };
-  EXPECT_EQ(BytesOfRankZero(one, notAsked), bytes);
-  EXPECT_TRUE(BytesOfRankZero(zero, [] { return std::vector<std::byte>(); }).empty());
-  EXPECT_TRUE(BytesOfRankZero(one, notAsked).empty());
+  EXPECT_EQ(ProduceOnRankZero(one, notAsked), bytes);
+  EXPECT_TRUE(ProduceOnRankZero(zero, [] { return std::vector<std::byte>(); }).empty());
+  EXPECT_TRUE(ProduceOnRankZero(one, notAsked).empty());
 }
 
 TEST(BytesOfRankZero, FailOnAllRanksWhenRankZeroFails)
@@ -118,8 +118,8 @@ TEST(BytesOfRankZero, FailOnAllRanksWhenRankZeroFails)
   std::vector<std::byte> wire;
   OneOfTwo zero(0, wire), one(1, wire);
   const auto fail = []() -> std::vector<std::byte> { throw Error("of rank 0"); };
-  EXPECT_EQ(testing::MessageOf([&] { BytesOfRankZero(zero, fail); }), "of rank 0");
-  EXPECT_EQ(testing::MessageOf([&] { BytesOfRankZero(one, fail); }), "of rank 0");
+  EXPECT_EQ(testing::MessageOf([&] { ProduceOnRankZero(zero, fail); }), "of rank 0");
+  EXPECT_EQ(testing::MessageOf([&] { ProduceOnRankZero(one, fail); }), "of rank 0");
 }
 
 }  // namespace patchio

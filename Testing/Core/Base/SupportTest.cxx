@@ -45,15 +45,15 @@ TEST(TidyPath, HasNothingAtItsEndThatNamesNothing)
   for (const auto& [typed, tidy] : std::vector<std::pair<std::string, std::string>>{{"", ""}, {"/", "/"},
            {"a", "a"}, {"a/", "a"}, {"a//", "a"}, {"a/.", "a"}, {"a/./", "a"}, {"a/./b", "a/./b"},
            {"/.", "/"}, {"a.", "a."}, {"...", "..."}}) {
-    EXPECT_EQ(TidyPath(typed), tidy) << typed;
+    EXPECT_EQ(NormalizedPath(typed), tidy) << typed;
   }
   const TempFolder folder;
   const std::string real = std::filesystem::canonical(folder.Path()).string();
   std::filesystem::create_directory(folder / "below");
-  EXPECT_EQ(TidyPath(folder / "below/.."), real);
-  EXPECT_EQ(TidyPath(folder / "below/../"), real);
-  EXPECT_EQ(TidyPath("."), std::filesystem::current_path().string());
-  EXPECT_EQ(TidyPath(folder / "gone/.."), folder / "gone/..");
+  EXPECT_EQ(NormalizedPath(folder / "below/.."), real);
+  EXPECT_EQ(NormalizedPath(folder / "below/../"), real);
+  EXPECT_EQ(NormalizedPath("."), std::filesystem::current_path().string());
+  EXPECT_EQ(NormalizedPath(folder / "gone/.."), folder / "gone/..");
 }
 
 TEST(RegularFile, IsNoFolderAndNoPipe)
@@ -79,12 +79,12 @@ TEST(RegularFile, IsNoFolderAndNoPipe)
 TEST(Bytes, ComeBackInTheOrderInWhichTheyWent)
 {
   ByteWriter out;
-  out.Put(42);
-  out.Put(std::string("text with\0zero", 14));
-  out.Put(std::vector<double>{1.5, 2.5});
-  out.Put(std::vector<int>{});
-  out.Put('x');
-  const std::vector<std::byte> bytes = out.Take();
+  out.Append(42);
+  out.Append(std::string("text with\0zero", 14));
+  out.Append(std::vector<double>{1.5, 2.5});
+  out.Append(std::vector<int>{});
+  out.Append('x');
+  const std::vector<std::byte> bytes = out.Release();
   ByteReader in(bytes);
   EXPECT_EQ(in.Get<int>(), 42);
   std::string text;
@@ -111,12 +111,12 @@ TEST(Bytes, TakeARecordByOneList)
   const auto members = [](auto& record) { return std::tie(record.Name, record.Number, record.Values); };
   const Record before{"a", 7, {1, 2}};
   ByteWriter out, single;
-  out.Put(members(before));
-  single.Put(before.Name);
-  single.Put(before.Number);
-  single.Put(before.Values);
-  const std::vector<std::byte> bytes = out.Take();
-  EXPECT_EQ(bytes, single.Take());
+  out.Append(members(before));
+  single.Append(before.Name);
+  single.Append(before.Number);
+  single.Append(before.Values);
+  const std::vector<std::byte> bytes = out.Release();
+  EXPECT_EQ(bytes, single.Release());
   Record after;
   ByteReader in(bytes);
   in.Get(members(after));
@@ -142,8 +142,8 @@ TEST(Texts, OthersAreRefused)
 TEST(Bytes, RefuseAnArrayLongerThanWhatIsLeft)
 {
   ByteWriter out;
-  out.Put<std::uint64_t>(std::numeric_limits<std::uint64_t>::max() / 4);
-  const std::vector<std::byte> bytes = out.Take();
+  out.Append<std::uint64_t>(std::numeric_limits<std::uint64_t>::max() / 4);
+  const std::vector<std::byte> bytes = out.Release();
   ByteReader in(bytes);
   std::vector<double> values;
   EXPECT_THROW(in.Get(values), Error);
@@ -152,9 +152,9 @@ TEST(Bytes, RefuseAnArrayLongerThanWhatIsLeft)
 TEST(Bytes, AreGivenWhereTheyLie)
 {
   ByteWriter out;
-  out.Put(7);
-  out.Put(std::vector<std::byte>{std::byte{1}, std::byte{2}});
-  std::vector<std::byte> bytes = out.Take();
+  out.Append(7);
+  out.Append(std::vector<std::byte>{std::byte{1}, std::byte{2}});
+  std::vector<std::byte> bytes = out.Release();
   ByteReader in(bytes);
   in.Get<int>();
   const auto [data, size] = in.GetBytes();
@@ -185,7 +185,7 @@ TEST(SelfCommunicator, IsAloneAndGivesBackWhatItGets)
   EXPECT_EQ(comm->AllGather(std::string("a")), std::vector<std::string>{"a"});
   EXPECT_EQ(comm->AllGather(std::vector<double>{1, 2}), (std::vector<double>{1, 2}));
   EXPECT_EQ(comm->AllGather(std::vector<int>{3}), std::vector<int>{3});
-  EXPECT_EQ(comm->OnMachine().Size(), 1);
+  EXPECT_EQ(comm->MachineCommunicator().Size(), 1);
 }
 
 TEST(PlainText, KeepsWhatATerminalCanShow)
@@ -199,35 +199,36 @@ TEST(TextScanner, TakesWhatIsThereAndNothingElse)
   TextScanner text(" FAB ((8, (-3 +4)) 1.5e3x\tend \r");
   int a = 0, b = 0, c = 0;
   double d = 0;
-  EXPECT_TRUE(text.Take("FAB") && text.Take("((") && text.Take(a) && text.Take(",") && text.Take("("));
-  EXPECT_TRUE(text.Take(b) && text.Take(c) && text.Take("))") && text.Take(d));
+  EXPECT_TRUE(
+      text.Consume("FAB") && text.Consume("((") && text.Consume(a) && text.Consume(",") && text.Consume("("));
+  EXPECT_TRUE(text.Consume(b) && text.Consume(c) && text.Consume("))") && text.Consume(d));
   EXPECT_EQ(std::make_tuple(a, b, c, d), std::make_tuple(8, -3, 4, 1500.0));
-  EXPECT_FALSE(text.Take(a) || text.Take("y") || text.Done());
-  EXPECT_EQ(text.Left(), "x\tend \r");
+  EXPECT_FALSE(text.Consume(a) || text.Consume("y") || text.AtEnd());
+  EXPECT_EQ(text.Remaining(), "x\tend \r");
   std::string_view word;
-  EXPECT_TRUE(text.TakeWord(word) && word == "x" && text.TakeWord(word) && word == "end");
-  EXPECT_TRUE(text.Done() && !text.TakeWord(word));
+  EXPECT_TRUE(text.ConsumeWord(word) && word == "x" && text.ConsumeWord(word) && word == "end");
+  EXPECT_TRUE(text.AtEnd() && !text.ConsumeWord(word));
 }
 
 TEST(TextScanner, TakesAsManyDigitsAsAreWanted)
 {
   TextScanner text("0613z");
   int hour = -1, minute = -1, none = 7;
-  EXPECT_TRUE(text.TakeDigits(2, hour) && text.TakeDigits(4, minute));
-  EXPECT_FALSE(text.TakeDigits(2, none));
+  EXPECT_TRUE(text.ConsumeDigits(2, hour) && text.ConsumeDigits(4, minute));
+  EXPECT_FALSE(text.ConsumeDigits(2, none));
   EXPECT_EQ(std::make_tuple(hour, minute, none), std::make_tuple(6, 13, 7));
 }
 
 TEST(TextScanner, KnowsWholeNumbersOnly)
 {
-  EXPECT_EQ(NumberIn<int>("+5"), 5);
-  EXPECT_EQ(NumberIn<std::int64_t>("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
-  EXPECT_EQ(NumberIn<double>("9.999E+20"), 9.999e20);
+  EXPECT_EQ(ParseNumber<int>("+5"), 5);
+  EXPECT_EQ(ParseNumber<std::int64_t>("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(ParseNumber<double>("9.999E+20"), 9.999e20);
   for (const char* text : {"", " 5", "5 ", "+-5", "--5", "5x", "0x10", "2147483648", "1,5"}) {
-    EXPECT_FALSE(NumberIn<int>(text)) << text;
+    EXPECT_FALSE(ParseNumber<int>(text)) << text;
   }
   for (const char* text : {"", "inf", "nan", "1e999", "1.5.2", "e5"}) {
-    EXPECT_FALSE(NumberIn<double>(text)) << text;
+    EXPECT_FALSE(ParseNumber<double>(text)) << text;
   }
 }
 

@@ -42,7 +42,7 @@ TEST(Bounds, HaveNoThirdAxisInTwoDimensions)
 TEST(Bounds, OfRectilinearLevelsAreTheEndsOfTheirNodes)
 {
   Catalog catalog;
-  catalog.Grid = GridKind::Rectilinear;
+  catalog.Grid = GridType::Rectilinear;
   AddLevel(catalog, {{{0, 0, 0}, {1, 0, 1}}});
   AddLevel(catalog, {{{0, 0, -1}, {1, 0, -1}}});
   catalog.Levels[1].FlatAxes = 4;
@@ -51,7 +51,7 @@ TEST(Bounds, OfRectilinearLevelsAreTheEndsOfTheirNodes)
   catalog.Axes[2] = {-1, {-0.5, 0, 1, 4}, {}};
   ExpectBounds(BoundsOfLevel(catalog, 0), {100, -5, 0}, {130, 5, 4});
   ExpectBounds(BoundsOfLevel(catalog, 1), {100, -5, -0.5}, {130, 5, -0.5});
-  catalog.Grid = GridKind::Curvilinear;
+  catalog.Grid = GridType::Curvilinear;
   EXPECT_FALSE(BoundsOf(catalog).has_value());
 }
 

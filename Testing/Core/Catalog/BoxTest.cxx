@@ -13,7 +13,7 @@ namespace patchio {
 TEST(Box, IsEmptyByDefault)
 {
   EXPECT_TRUE(Box{}.Empty());
-  EXPECT_EQ(Box{}.Cells(), 0);
+  EXPECT_EQ(Box{}.CellCount(), 0);
 }
 
 TEST(Box, CountsInclusiveIndices)
@@ -22,14 +22,14 @@ TEST(Box, CountsInclusiveIndices)
   EXPECT_EQ(box.Width(0), 4);
   EXPECT_EQ(box.Width(1), 1);
   EXPECT_EQ(box.Width(2), 5);
-  EXPECT_EQ(box.Cells(), 20);
+  EXPECT_EQ(box.CellCount(), 20);
 }
 
 TEST(Box, IsEmptyWhenOneAxisIs)
 {
   EXPECT_TRUE((Box{{0, 0, 0}, {-1, 5, 5}}.Empty()));
   EXPECT_TRUE((Box{{0, 6, 0}, {5, 5, 5}}.Empty()));
-  EXPECT_EQ((Box{{0, 0, 7}, {5, 5, 5}}.Cells()), 0);
+  EXPECT_EQ((Box{{0, 0, 7}, {5, 5, 5}}.CellCount()), 0);
 }
 
 TEST(Box, CountsMoreCellsThanAnIntHolds)
@@ -37,9 +37,9 @@ TEST(Box, CountsMoreCellsThanAnIntHolds)
   const int far = 1 << 30;
   const Box box{{-far, 0, 0}, {far, 3, 0}};
   EXPECT_EQ(box.Width(0), (std::int64_t(1) << 31) + 1);
-  EXPECT_EQ(box.Cells(), 4 * ((std::int64_t(1) << 31) + 1));
+  EXPECT_EQ(box.CellCount(), 4 * ((std::int64_t(1) << 31) + 1));
   const Box huge{{-far, -far, -far}, {far, far, far}};
-  EXPECT_EQ(huge.Cells(), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(huge.CellCount(), std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Box, IntersectsToTheCommonCells)
@@ -138,7 +138,7 @@ TEST(MarkBox, SetsTheFlagsOfAPartOnly)
   for (int round = 0; round < 200; ++round) {
     const Box box = testing::DomainAtRandom(7, dice);
     const Box part = testing::PartAtRandom(box, dice);
-    std::vector<std::uint8_t> flags(box.Cells(), 2);
+    std::vector<std::uint8_t> flags(box.CellCount(), 2);
     MarkBox(box, part, 5, flags.data());
     std::size_t next = 0;
     testing::ForEachCell(

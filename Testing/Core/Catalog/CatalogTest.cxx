@@ -10,7 +10,7 @@ Catalog FullCatalog()
   Catalog catalog;
   catalog.Path = "/data/summary.samrai";
   catalog.Dimension = 3;
-  catalog.Grid = GridKind::Curvilinear;
+  catalog.Grid = GridType::Curvilinear;
   catalog.Time = 0.1;
   catalog.Step = 123456;
   catalog.Origin = {1, -2, 3.5};
@@ -159,7 +159,7 @@ TEST(Catalog, KeepsFlatAxesOfALevelFlat)
 
 TEST(Catalog, CountsWhatAMeshHas)
 {
-  Catalog written = testing::MeshCatalog(GridKind::Polygonal);
+  Catalog written = testing::MeshCatalog(GridType::Polygonal);
   written.PatchesChange = true;
   const Catalog catalog = Catalog::Deserialize(written.Serialize());
   EXPECT_TRUE(catalog.IsMesh() && catalog.PatchesChange);

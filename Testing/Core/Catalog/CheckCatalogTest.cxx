@@ -23,7 +23,7 @@ namespace {
 Catalog RectilinearCatalog()
 {
   Catalog catalog;
-  catalog.Grid = GridKind::Rectilinear;
+  catalog.Grid = GridType::Rectilinear;
   testing::AddLevel(catalog, {{{0, 0, 0}, {3, 2, 0}}});
   testing::AddLevel(catalog, {{{0, 0, -1}, {3, 2, -1}}});
   catalog.Levels[1].FlatAxes = 1 << 2;
@@ -62,7 +62,7 @@ TEST(CheckCatalog, RefusesEachThingThatCannotBe)
 {
   const std::vector<std::function<void(Catalog&)>> faults{
       [](Catalog& c) { c.Dimension = 4; },
-      [](Catalog& c) { c.Grid = static_cast<GridKind>(5); },
+      [](Catalog& c) { c.Grid = static_cast<GridType>(5); },
       [](Catalog& c) { c.Levels[0].FlatAxes = 1; },
       [](Catalog& c) { c.Variables[0].UndefinedFrom = 1; },
       [](Catalog& c) { c.Origin[1] = std::nan(""); },
@@ -93,9 +93,9 @@ TEST(CheckCatalog, RefusesEachThingThatCannotBe)
       [](Catalog& c) { c.Variables[0].Material = -2; },
       [](Catalog& c) { c.Variables[0].Center = static_cast<Centering>(9); },
       [](Catalog& c) { c.CoordinatesVariable = 0; },
-      [](Catalog& c) { c.Grid = GridKind::Curvilinear; },
-      [](Catalog& c) { c.Grid = GridKind::Curvilinear, c.CoordinatesVariable = 0; },
-      [](Catalog& c) { c.Grid = GridKind::Curvilinear, c.CoordinatesVariable = 4; },
+      [](Catalog& c) { c.Grid = GridType::Curvilinear; },
+      [](Catalog& c) { c.Grid = GridType::Curvilinear, c.CoordinatesVariable = 0; },
+      [](Catalog& c) { c.Grid = GridType::Curvilinear, c.CoordinatesVariable = 4; },
       [](Catalog& c) { c.SetPresence(0, 0, static_cast<Presence>(4)); },
       [](Catalog& c) { c.ChildBegin.pop_back(); },
       [](Catalog& c) {
@@ -132,14 +132,14 @@ TEST(CheckCatalog, NamesLevelAndPatch)
 
 TEST(CheckCatalog, AcceptsMeshes)
 {
-  EXPECT_NO_THROW(CheckCatalog(testing::MeshCatalog(GridKind::Unstructured)));
-  EXPECT_NO_THROW(CheckCatalog(testing::MeshCatalog(GridKind::Polygonal)));
+  EXPECT_NO_THROW(CheckCatalog(testing::MeshCatalog(GridType::Unstructured)));
+  EXPECT_NO_THROW(CheckCatalog(testing::MeshCatalog(GridType::Polygonal)));
 }
 
 TEST(CheckCatalog, RefusesEachThingThatCannotBeInAMesh)
 {
   const std::vector<std::function<void(Catalog&)>> faults{
-      [](Catalog& c) { c.Grid = GridKind::Uniform; },
+      [](Catalog& c) { c.Grid = GridType::Uniform; },
       [](Catalog& c) { c.Meshes.pop_back(); },
       [](Catalog& c) { c.Meshes[0].Points = -1; },
       [](Catalog& c) { c.Meshes[0].Points = (std::int64_t(1) << 40) + 1; },
@@ -169,11 +169,11 @@ TEST(CheckCatalog, RefusesEachThingThatCannotBeInAMesh)
       [](Catalog& c) { c.PatchesChange = true, c.Variables[0].TimeInvariant = true; },
   };
   for (std::size_t i = 0; i < faults.size(); ++i) {
-    Catalog catalog = testing::MeshCatalog(GridKind::Unstructured);
+    Catalog catalog = testing::MeshCatalog(GridType::Unstructured);
     faults[i](catalog);
     EXPECT_THROW(CheckCatalog(catalog), Error) << "fault " << i;
   }
-  Catalog polygons = testing::MeshCatalog(GridKind::Polygonal);
+  Catalog polygons = testing::MeshCatalog(GridType::Polygonal);
   polygons.Variables.back().Role = MeshRole::Types;
   EXPECT_THROW(CheckCatalog(polygons), Error);
 }
@@ -181,7 +181,7 @@ TEST(CheckCatalog, RefusesEachThingThatCannotBeInAMesh)
 TEST(CheckCatalog, AcceptsCoordinates)
 {
   Catalog catalog = testing::SmallCatalog();
-  catalog.Grid = GridKind::Curvilinear;
+  catalog.Grid = GridType::Curvilinear;
   catalog.CoordinatesVariable = 1;
   EXPECT_NO_THROW(CheckCatalog(catalog));
 }

@@ -115,10 +115,10 @@ void ExpectOwnersByDefinition(const Catalog& catalog, const std::vector<bool>& s
   const Nesting nesting(catalog, shown);
   for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
     const Patch& patch = catalog.Patches[p];
-    const std::vector<Box> own = nesting.OwnCells(p), under = nesting.CoveredBoxes(p);
+    const std::vector<Box> own = nesting.OwnedCells(p), under = nesting.CoveredBoxes(p);
     Flags covered = nesting.CoveredCells(p), elsewhere = nesting.CellsShownElsewhere(p);
-    covered.resize(patch.Cells.Cells());
-    elsewhere.resize(patch.Cells.Cells());
+    covered.resize(patch.Cells.CellCount());
+    elsewhere.resize(patch.Cells.CellCount());
     std::size_t c = 0;
     bool loses = false;
     ForEachCell(patch.Cells, [&](const Int3& cell) {
@@ -130,7 +130,7 @@ void ExpectOwnersByDefinition(const Catalog& catalog, const std::vector<bool>& s
       EXPECT_LE(CountContaining(under, cell), !others && covered[c] ? 1 : 0);
       ++c;
     });
-    EXPECT_EQ(nesting.LosesCells(p), loses);
+    EXPECT_EQ(nesting.HasUnownedCells(p), loses);
     EXPECT_TRUE(nesting.KnowsOwners(patch.Level));
   }
 }
@@ -290,7 +290,7 @@ namespace {
 Catalog TwoBlocks()
 {
   Catalog catalog;
-  catalog.Grid = GridKind::Curvilinear;
+  catalog.Grid = GridType::Curvilinear;
   AddLevel(catalog, {{{0, 0, 0}, {3, 0, 0}}, {{0, 0, 0}, {3, 0, 0}}});
   AddLevel(catalog, {{{0, 0, 0}, {3, 1, 1}}, {{4, 0, 0}, {7, 1, 1}}}, {2, 2, 2});
   catalog.ChildBegin = {0, 1, 2, 2, 2};
@@ -306,7 +306,7 @@ Flags SharedByDefinition(
 {
   const Box& own = catalog.Patches[patch].Cells;
   Flags flags;
-  ForEachCell(Grown(own, ghosts), [&](Int3 cell) {
+  ForEachCell(Grow(own, ghosts), [&](Int3 cell) {
     bool shared = Contains(own, cell);
     for (int level = catalog.Patches[patch].Level; level >= 0; --level) {
       for (const Box& box : ShownBoxesOf(catalog, level, shown)) {
@@ -361,17 +361,17 @@ TEST(Nesting, FindsGhostCellsOnVeryDeepLevels)
 TEST(NestingOfCurvilinearGrids, KnowsItsOwnCellsOnlyAmongGhostCells)
 {
   Catalog catalog = ThreeLevelsWithNegativeIndices();
-  catalog.Grid = GridKind::Curvilinear;
+  catalog.Grid = GridType::Curvilinear;
   const Flags flags = Nesting(catalog, All(catalog)).SharedCells(0, {1, 0, 0});
-  EXPECT_EQ(std::count(flags.begin(), flags.end(), 1), catalog.Patches[0].Cells.Cells());
+  EXPECT_EQ(std::count(flags.begin(), flags.end(), 1), catalog.Patches[0].Cells.CellCount());
 }
 
 TEST(NestingOfCurvilinearGrids, BelievesTheChildTable)
 {
   const Catalog catalog = TwoBlocks();
   const Nesting nesting(catalog, All(catalog));
-  EXPECT_FALSE(nesting.LosesCells(1)) << "the same indices are other places";
-  EXPECT_EQ(nesting.OwnCells(1), std::vector<Box>{catalog.Patches[1].Cells});
+  EXPECT_FALSE(nesting.HasUnownedCells(1)) << "the same indices are other places";
+  EXPECT_EQ(nesting.OwnedCells(1), std::vector<Box>{catalog.Patches[1].Cells});
   EXPECT_EQ(nesting.CellsShownElsewhere(1), nesting.CoveredCells(1));
   EXPECT_EQ(nesting.ChildrenOf(0), std::vector<int>{2});
   EXPECT_EQ(nesting.ChildrenOf(1), std::vector<int>{3});
@@ -387,7 +387,7 @@ TEST(Nesting, TakesNothingFromSeparateBoxes)
   catalog.Levels[1].Role = LevelRole::Separate;
   const Nesting nesting(catalog, All(catalog));
   EXPECT_TRUE(nesting.KnowsOwners(1));
-  EXPECT_FALSE(nesting.LosesCells(2)) << "a box of its own";
+  EXPECT_FALSE(nesting.HasUnownedCells(2)) << "a box of its own";
   EXPECT_TRUE(nesting.CellsShownElsewhere(0).empty());
 }
 

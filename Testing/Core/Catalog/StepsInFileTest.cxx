@@ -62,7 +62,7 @@ TEST(TurningToAStep, LeavesItsChunksAlone)
   array.Dims = {5, 2, 6, 0};
   array.ChunkDims = {1, 1, 6, 0};
   array.Count = 12;
-  array.StepValues = 12;
+  array.StepStride = 12;
   array.FirstChunk = 3;
   array.ChunkCount = 10;
   std::vector<Chunk> chunks(10);
@@ -74,7 +74,7 @@ TEST(TurningToAStep, LeavesItsChunksAlone)
   EXPECT_EQ(third.First, 36u);
   EXPECT_EQ(third.FirstChunk, 3u + 6u);
   EXPECT_EQ(third.ChunkCount, 2u);
-  EXPECT_EQ(third.StepValues, 0u);
+  EXPECT_EQ(third.StepStride, 0u);
   ChunkedArray beyond = array;
   SelectStep(beyond, chunks.data(), 99);
   EXPECT_EQ(beyond.ChunkCount, 0u) << "and nothing outside is looked at";
@@ -110,8 +110,8 @@ TEST(LevelsSideBySide, SurviveSerialization)
   EXPECT_EQ(catalog.StepInFile, 3);
   EXPECT_EQ(catalog.RoleOf(2), LevelRole::Points);
   EXPECT_EQ(catalog.NameOfLevel(2), "source");
-  EXPECT_EQ(catalog.PositionsOf(2), 0);
-  EXPECT_EQ(catalog.PositionsOf(1), -1);
+  EXPECT_EQ(catalog.PositionsVariable(2), 0);
+  EXPECT_EQ(catalog.PositionsVariable(1), -1);
   EXPECT_EQ(catalog.Lattice, (Box{{0, 0, 0}, {9, 9, 9}}));
   EXPECT_TRUE(catalog.Variables[0].TimeInvariant && catalog.Variables[0].Positions);
 }

@@ -105,7 +105,7 @@ TEST(AmrexRanges, AreThoseOfEachBox)
   ASSERT_EQ(second.size(), 2u);
   EXPECT_NEAR(first[0].Least, -1500, 1e-2);
   EXPECT_NEAR(first[0].Greatest, 2, 1e-5);
-  EXPECT_TRUE(first[1].Meets({1e300, 1e300})) << "NaN: nothing is known";
+  EXPECT_TRUE(first[1].Intersects({1e300, 1e300})) << "NaN: nothing is known";
   EXPECT_NEAR(second[1].Least, 5, 1e-5);
   EXPECT_NEAR(second[1].Greatest, 7, 1e-5);
 }

@@ -143,7 +143,7 @@ protected:
   Dice Random{11};
   testing::TempFolder Folder;
   std::string Path = Folder / "a.pio";
-  std::vector<FilterKind> Compression;
+  std::vector<FilterType> Compression;
   bool Large = false;  ///< patch 0 has 64000 cells
   std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
 };
@@ -331,7 +331,7 @@ bool SameValues(const LoadResult& found, const LoadResult& sound)
 /// Covers several threads that share large patches, blocks of several patches, and compression.
 TEST_F(Container, ValuesThatChangedAreNotRead)
 {
-  for (const FilterKind kind : {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd}) {
+  for (const FilterType kind : {FilterType::None, FilterType::Deflate, FilterType::Zstd}) {
     this->Path = this->Folder / NameOfCompression(kind);
     this->Compression.assign(3, kind);
     this->Large = true;
@@ -340,7 +340,7 @@ TEST_F(Container, ValuesThatChangedAreNotRead)
     const LoadResult byPatch = ReadValues(path, false, 8, true), merged = ReadValues(path, true, 2, true);
     ASSERT_TRUE(byPatch.Faults.empty() && merged.Faults.empty());
     ASSERT_LT(merged.Arrays.size(), byPatch.Arrays.size());
-    if (kind == FilterKind::None) {
+    if (kind == FilterType::None) {
       EXPECT_GT(byPatch.Report.Requests, 20u) << "a patch is read in several pieces";
     }
     const PlainFile file(path, PlainFile::Purpose::Update);
@@ -363,7 +363,7 @@ TEST_F(Container, ValuesThatChangedAreNotRead)
       found += fault.empty() ? 0 : 1;
       file.Write(at, &byte, 1);
     }
-    EXPECT_GT(found, kind == FilterKind::None ? 50 : 10) << NameOfCompression(kind);
+    EXPECT_GT(found, kind == FilterType::None ? 50 : 10) << NameOfCompression(kind);
     EXPECT_TRUE(ReadValues(path, false, 8, true).Faults.empty());
   }
 }
@@ -412,7 +412,7 @@ TEST(Crc32, IsMadeOfParts)
     const std::size_t second =
         dice.Between(static_cast<std::int64_t>(first), static_cast<std::int64_t>(all.size()));
     const auto part = [&all](std::size_t begin, std::size_t end) {
-      return PartOfCrc32(Crc32(0, all.data() + begin, end - begin), all.size() - end);
+      return Crc32Contribution(Crc32(0, all.data() + begin, end - begin), all.size() - end);
     };
     EXPECT_EQ(
         part(0, first) ^ part(second, all.size()) ^ part(first, second), Crc32(0, all.data(), all.size()));
@@ -536,7 +536,7 @@ TEST_F(Container, AStepIsFoundInALogThatHasGrownOrIsAnother)
 
 TEST_F(Container, AStepThatLacksValuesDoesNotComeToBe)
 {
-  this->Compression = {FilterKind::Zstd, FilterKind::None, FilterKind::Deflate};
+  this->Compression = {FilterType::Zstd, FilterType::None, FilterType::Deflate};
   this->WriteStep(1);
   ContainerWriter writer(*this->Alone, this->Path);
   {
@@ -552,7 +552,7 @@ TEST_F(Container, AStepThatLacksValuesDoesNotComeToBe)
 
 TEST_F(Container, AForgedRecordGivesAMessage)
 {
-  this->Compression = {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd};
+  this->Compression = {FilterType::None, FilterType::Deflate, FilterType::Zstd};
   this->WriteStep(1);
   const std::string sound = ReadLog(this->Path)->Steps[0].Bytes;
   const std::string head = RecordLog::Framed(EncodeLogHead(), 0);
@@ -595,7 +595,7 @@ TEST_F(Container, AForgedRecordGivesAMessage)
 TEST_F(Container, ManyPatchesKeepTheirTables)
 {
   constexpr int patches = 50000;
-  for (const auto& compression : {std::vector<FilterKind>{}, {FilterKind::Deflate}}) {
+  for (const auto& compression : {std::vector<FilterType>{}, {FilterType::Deflate}}) {
     StepToWrite step;
     step.Data.Step = 1;
     step.Data.Levels.resize(1);

@@ -243,9 +243,9 @@ TEST_F(Kwave, GrowsWithItsFile)
   series.Open(*alone, {});
   series.OpenAny(*alone);
   EXPECT_EQ(series.Times().size(), 1u);
-  EXPECT_FALSE(series.LookForNewSteps(*alone, 1));
+  EXPECT_FALSE(series.AddNewSteps(*alone, 1));
   this->WriteIndex("out.h5");
-  EXPECT_TRUE(series.LookForNewSteps(*alone, 1));
+  EXPECT_TRUE(series.AddNewSteps(*alone, 1));
   ASSERT_EQ(series.Times().size(), 3u);
   EXPECT_EQ(series.TakeGrowthWarning(), "");
   for (const int step : {2, 0, 1}) {
@@ -323,8 +323,8 @@ TEST_F(Kwave, PointsAndDomainAreLevelsBesideEachOther)
   EXPECT_EQ(catalog.Lattice, (Box{{0, 0, 0}, {2, 3, 4}}));
   // Point (0,0,0) lies at -floor(N/2) d, in the middle of its cell.
   EXPECT_THAT(catalog.Origin, ElementsAre(-1.5 * 0.25, -2.5 * 0.5, -2.5 * 1.0));
-  EXPECT_EQ(catalog.PositionsOf(0), -1);
-  EXPECT_EQ(catalog.Variables[catalog.PositionsOf(1)].StoredName, "sensor_mask_index");
+  EXPECT_EQ(catalog.PositionsVariable(0), -1);
+  EXPECT_EQ(catalog.Variables[catalog.PositionsVariable(1)].StoredName, "sensor_mask_index");
   EXPECT_FALSE(catalog.Variables[catalog.FindVariable("p")].TimeInvariant);
   EXPECT_TRUE(catalog.Variables[catalog.FindVariable("p_max")].TimeInvariant);
 }
@@ -432,7 +432,7 @@ TEST_F(Kwave, FindsTheMaskInTheInputBesideIt)
   }
   EXPECT_THAT(this->Open("my_out.h5").Notes, ElementsAre(HasSubstr("my_in.h5")));
   const Catalog catalog = this->CatalogOf("my_out.h5");
-  const int positions = catalog.PositionsOf(1);
+  const int positions = catalog.PositionsVariable(1);
   LocationTable table = this->Format.Locate(catalog, {{1, positions}}, {});
   EXPECT_THAT(table.Files, ElementsAre(this->Folder / "my_in.h5"));
   ASSERT_EQ(table.Locations[0].Kind, Encoding::Raw);
@@ -518,7 +518,7 @@ TEST_F(Kwave, LargePartsAreCutAtChunks)
   std::int64_t cells = 0;
   for (const Patch& patch : catalog.Patches) {
     EXPECT_EQ(patch.Cells.Lower[2] % 4, 0);
-    cells += patch.Cells.Cells();
+    cells += patch.Cells.CellCount();
   }
   EXPECT_EQ(cells, 6000000);
   EXPECT_EQ(this->Read(catalog, "p_final"), std::vector<float>(6000000, 1.5f));

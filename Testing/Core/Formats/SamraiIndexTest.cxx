@@ -213,7 +213,7 @@ TEST_F(SamraiIndex, ListsChunks)
   EXPECT_TRUE(array.BigEndian);
   EXPECT_EQ(array.Rank, 1);
   EXPECT_THAT(array.Filters,
-      ElementsAre(FilterKind::Shuffle, FilterKind::Deflate, FilterKind::None, FilterKind::None));
+      ElementsAre(FilterType::Shuffle, FilterType::Deflate, FilterType::None, FilterType::None));
   EXPECT_EQ(array.Dims[0], 16u);
   EXPECT_EQ(array.ChunkDims[0], 5u);
   EXPECT_EQ(array.First, 0u);

@@ -78,7 +78,7 @@ TEST_F(SamraiSummary, GivesTheCatalogOfATwoDimensionalDump)
   const Catalog read = this->Read(this->Draft);
   EXPECT_EQ(read.Path, this->Path);
   EXPECT_EQ(read.Dimension, 2);
-  EXPECT_EQ(read.Grid, GridKind::Uniform);
+  EXPECT_EQ(read.Grid, GridType::Uniform);
   EXPECT_EQ(read.Time, 0.25);
   EXPECT_EQ(read.Step, 7);
   EXPECT_EQ(read.Origin, written.Origin);
@@ -170,7 +170,7 @@ TEST_F(SamraiSummary, TakesDumpsWithoutVariables)
 TEST_F(SamraiSummary, TakesRectilinearAsUniformAndAleAsDeformed)
 {
   this->Draft[Basic + "grid_type"] = Texts({"RECTILINEAR"});
-  EXPECT_EQ(this->Read(this->Draft).Grid, GridKind::Uniform);
+  EXPECT_EQ(this->Read(this->Draft).Grid, GridType::Uniform);
   this->Draft[Basic + "grid_type"] = Texts({"ALE"});
   EXPECT_THAT(this->Refuse(this->Draft), HasSubstr("Coords"));
 }
@@ -178,12 +178,12 @@ TEST_F(SamraiSummary, TakesRectilinearAsUniformAndAleAsDeformed)
 TEST_F(SamraiSummary, FindsTheCoordinatesOfDeformedGrids)
 {
   Catalog written = SmallCatalog();
-  written.Grid = GridKind::Curvilinear;
+  written.Grid = GridType::Curvilinear;
   written.Variables[1].Name = written.Variables[1].StoredName = "Coords";
   Hdf5Draft draft = DraftSummary(written);
   draft[Basic + "dx"] = NativeDoubles({0, 0, 0, 0, 0, 0});
   const Catalog read = this->Read(draft);
-  EXPECT_EQ(read.Grid, GridKind::Curvilinear);
+  EXPECT_EQ(read.Grid, GridType::Curvilinear);
   EXPECT_EQ(read.CoordinatesVariable, 1);
 }
 
@@ -405,7 +405,7 @@ TEST_F(SamraiSummary, SaysWhatIsWrongWithDamagedPatches)
 TEST_F(SamraiSummary, RefusesWrongCoordinatesOfDeformedGrids)
 {
   Catalog written = SmallCatalog();
-  written.Grid = GridKind::Curvilinear;
+  written.Grid = GridType::Curvilinear;
   EXPECT_THAT(this->Refuse(DraftSummary(written)), HasSubstr("found none"));
   written.Variables[1].Name = written.Variables[1].StoredName = "Coords";
   written.Variables[1].Center = Centering::Cell;

@@ -41,7 +41,7 @@ public:
     }
     Cursor whole(this->Bytes.data(), this->Bytes.size());
     const auto taken = take(whole);
-    EXPECT_EQ(whole.Left(), 0u);
+    EXPECT_EQ(whole.BytesLeft(), 0u);
     return taken;
   }
   template <typename Take>
@@ -80,9 +80,9 @@ Dataset Described(const Draft& layout, std::initializer_list<U64> dims)
   Draft space({1, static_cast<int>(dims.size()), 0, 0, 0, 0, 0, 0});
   space.Add<U64>(dims);
   DatasetMessages messages;
-  messages.Take(space.As(MessageType::Dataspace));
-  messages.Take(DoubleType.As(MessageType::Datatype));
-  messages.Take(layout.As(MessageType::Layout));
+  messages.Add(space.As(MessageType::Dataspace));
+  messages.Add(DoubleType.As(MessageType::Datatype));
+  messages.Add(layout.As(MessageType::Layout));
   return messages.Finish();
 }
 
@@ -116,7 +116,7 @@ TEST(Hdf5Datatype, ChunksOfOldVersions)
   EXPECT_EQ(dataset.Layout, StorageLayout::Chunked);
   EXPECT_EQ(dataset.ChunkAddress, 800u);
   EXPECT_EQ(PlainChunkBytes(dataset), 1600u);
-  EXPECT_EQ(ChunksOf(dataset), 6u);
+  EXPECT_EQ(CountChunks(dataset), 6u);
 }
 
 TEST(Hdf5Datatype, ImpossibleLayoutsAreRefused)
@@ -136,10 +136,10 @@ TEST(Hdf5Datatype, FillValuesOfAllVersions)
   chunks.Add<U64>({800}).Add<U32>({4, 8});
   const auto fill = [&](MessageType type, const Draft& message) {
     DatasetMessages messages;
-    messages.Take(Draft({1, 1, 0, 0, 0, 0, 0, 0}).Add<U64>({8}).As(MessageType::Dataspace));
-    messages.Take(DoubleType.As(MessageType::Datatype));
-    messages.Take(chunks.As(MessageType::Layout));
-    messages.Take(message.As(type));
+    messages.Add(Draft({1, 1, 0, 0, 0, 0, 0, 0}).Add<U64>({8}).As(MessageType::Dataspace));
+    messages.Add(DoubleType.As(MessageType::Datatype));
+    messages.Add(chunks.As(MessageType::Layout));
+    messages.Add(message.As(type));
     return messages.Finish().Fill;
   };
   const Draft eight = Draft({}).Add<U32>({8}).Add<U64>({77});
@@ -155,32 +155,32 @@ TEST(Hdf5Datatype, FillValuesOfAllVersions)
 
 TEST(Hdf5Datatype, ShapesOfBothVersions)
 {
-  EXPECT_EQ(Draft({1, 2, 0, 0, 0, 0, 0, 0}).Add<U64>({3, 4}).TakenBy(TakeDataspace).Values, 12u);
-  const Dataspace growing = Draft({2, 1, 1, 1}).Add<U64>({3, 9}).TakenBy(TakeDataspace);
+  EXPECT_EQ(Draft({1, 2, 0, 0, 0, 0, 0, 0}).Add<U64>({3, 4}).TakenBy(ParseDataspace).Values, 12u);
+  const Dataspace growing = Draft({2, 1, 1, 1}).Add<U64>({3, 9}).TakenBy(ParseDataspace);
   EXPECT_EQ(growing.Values, 3u);
-  EXPECT_EQ(growing.MostDims[0], 9u);
-  EXPECT_EQ(Draft({2, 0, 0, 0}).TakenBy(TakeDataspace).Values, 1u);
-  EXPECT_EQ(Draft({2, 0, 0, 2}).TakenBy(TakeDataspace).Values, 0u);
-  Draft({2, 1, 0, 0}).Add<U64>({3}).IsRefusedBy(TakeDataspace);  // a single value with an axis
-  Draft({1, 33, 0, 0, 0, 0, 0, 0}).IsRefusedBy(TakeDataspace);
-  Draft({3, 0, 0, 0}).IsRefusedBy(TakeDataspace);
-  Draft({1, 2, 0, 0, 0, 0, 0, 0}).Add<U64>({U64(1) << 40, U64(1) << 40}).IsRefusedBy(TakeDataspace);
+  EXPECT_EQ(growing.MaximumDims[0], 9u);
+  EXPECT_EQ(Draft({2, 0, 0, 0}).TakenBy(ParseDataspace).Values, 1u);
+  EXPECT_EQ(Draft({2, 0, 0, 2}).TakenBy(ParseDataspace).Values, 0u);
+  Draft({2, 1, 0, 0}).Add<U64>({3}).IsRefusedBy(ParseDataspace);  // a single value with an axis
+  Draft({1, 33, 0, 0, 0, 0, 0, 0}).IsRefusedBy(ParseDataspace);
+  Draft({3, 0, 0, 0}).IsRefusedBy(ParseDataspace);
+  Draft({1, 2, 0, 0, 0, 0, 0, 0}).Add<U64>({U64(1) << 40, U64(1) << 40}).IsRefusedBy(ParseDataspace);
 }
 
 TEST(Hdf5Datatype, TypesOfOddSizesAreRefused)
 {
   const auto type = [](int kind, U32 bytes) { return Draft({0x10 | kind, 0, 0, 0}).Add<U32>({bytes}); };
   constexpr int text = 3, reference = 7, list = 9;
-  EXPECT_EQ(type(reference, 8).TakenBy(TakeDatatype).Bytes, 8u);
-  type(text, 0).IsRefusedBy(TakeDatatype);
-  type(12, 8).IsRefusedBy(TakeDatatype);  // an unknown class
-  Draft({0x60, 0, 0, 0}).Add<U32>({8}).IsRefusedBy(TakeDatatype);
+  EXPECT_EQ(type(reference, 8).TakenBy(ParseDatatype).Bytes, 8u);
+  type(text, 0).IsRefusedBy(ParseDatatype);
+  type(12, 8).IsRefusedBy(ParseDatatype);  // an unknown class
+  Draft({0x60, 0, 0, 0}).Add<U32>({8}).IsRefusedBy(ParseDatatype);
   // Endlessly nested lists.
   Draft nested({});
   for (int depth = 0; depth < 20; ++depth) {
     nested.Add<std::uint8_t>({0x10 | list, 0, 0, 0}).Add<U32>({16});
   }
-  nested.IsRefusedBy(TakeDatatype);
+  nested.IsRefusedBy(ParseDatatype);
 }
 
 /// In version 1, arrays are members with axes.
@@ -195,7 +195,7 @@ TEST(Hdf5Datatype, RecordsOfTheFirstVersion)
   };
   member('a', 0, 0, 0);
   member('b', 8, 1, 3);
-  const Datatype type = record.TakenBy(TakeDatatype);
+  const Datatype type = record.TakenBy(ParseDatatype);
   ASSERT_EQ(type.Members.size(), 2u);
   EXPECT_EQ(type.Members[0].Name, "a");
   EXPECT_TRUE(type.Members[0].Type.Signed);
@@ -205,7 +205,7 @@ TEST(Hdf5Datatype, RecordsOfTheFirstVersion)
   Draft outside({0x16, 1, 0, 0});
   outside.Add<U32>({4}).Add<U64>({'a'}).Add<U32>({1, 0, 0, 0, 0, 0, 0, 0});
   outside.Add<std::uint8_t>({0x10, 8, 0, 0}).Add<U32>({4}).Add<std::uint16_t>({0, 32});
-  outside.IsRefusedBy(TakeDatatype);
+  outside.IsRefusedBy(ParseDatatype);
 }
 
 namespace {
@@ -239,8 +239,8 @@ TEST(Hdf5Datatype, SelectionsOfAllVersions)
     ASSERT_EQ(mappings.size(), 1u);
     EXPECT_EQ(mappings[0].File, "f");
     EXPECT_EQ(mappings[0].Dataset, "x");
-    EXPECT_TRUE(mappings[0].There.IsAll);
-    const std::optional<ValueRun> run = RunOf(mappings[0].Here, rows);
+    EXPECT_TRUE(mappings[0].Source.IsAll);
+    const std::optional<ValueRun> run = RunOf(mappings[0].Virtual, rows);
     ASSERT_TRUE(run);
     EXPECT_EQ(run->First, 6u);
     EXPECT_EQ(run->Count, 9u);

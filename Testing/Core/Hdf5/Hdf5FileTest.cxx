@@ -151,7 +151,7 @@ TEST_F(Hdf5File, TakesNoValuesFromOtherFiles)
                                {"/gathered", testing::FloatsStoredAs({}, {16}, gathered)}});
   const hdf5::File file(path);
   for (const auto& [name, reason] :
-      {std::pair("/outside", hdf5::ValuesElsewhere), std::pair("/gathered", hdf5::VirtualDataset)}) {
+      {std::pair("/outside", hdf5::ExternalValues), std::pair("/gathered", hdf5::VirtualDataset)}) {
     EXPECT_THAT(MessageOf([&, name = name] { file.Doubles(name, 16); }),
         HasSubstr(fmt::format("not supported: {}", reason)));
   }
@@ -202,9 +202,9 @@ TEST_F(Hdf5File, GathersVirtualDataSetsOfNearFiles)
     EXPECT_EQ(file.Doubles("/gap", 9), (std::vector<double>{2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 7, 8, 9}));
     EXPECT_EQ(file.Range<int>("/good", 4, 4), (std::vector<int>{5, 6, 7, 8}));
     const hdf5::FoundDataset found = file.Find("/good");
-    ASSERT_EQ(found.Parts.size(), 2u);
-    EXPECT_EQ(found.Parts[1].Path, this->Folder / "b.h5");
-    EXPECT_EQ(found.Parts[1].First, 6u);
+    ASSERT_EQ(found.Runs.size(), 2u);
+    EXPECT_EQ(found.Runs[1].Path, this->Folder / "b.h5");
+    EXPECT_EQ(found.Runs[1].First, 6u);
     EXPECT_THAT(MessageOf([&] { file.Doubles("/missing", 9); }), HasSubstr("c.h5: No such file"));
     for (const auto& [name, reason] : {std::pair("/outside", "of files in other folders"),
              std::pair("/overlapping", "of parts that overlap")}) {
@@ -393,7 +393,7 @@ void ExpectTruncated(const std::string& path, H5F_libver_t from, std::uintmax_t 
     H5Pset_userblock(creation, userBlock);
     H5Pset_libver_bounds(access, from, H5F_LIBVER_LATEST);
     const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access));
-    ASSERT_TRUE(file.Valid());
+    ASSERT_TRUE(file.IsValid());
     const hdf5::Handle group(H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   }
   EXPECT_NO_THROW(hdf5::File file(path));

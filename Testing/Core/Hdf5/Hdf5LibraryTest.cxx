@@ -157,7 +157,7 @@ TEST_F(Hdf5Library, MayBeOpenWithLocksInThisProcess)
 {
   this->Write();
   const hdf5::Handle other(H5Fopen(this->Path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  ASSERT_TRUE(other.Valid());
+  ASSERT_TRUE(other.IsValid());
   EXPECT_EQ(this->Range(0, 60), From(0, 60));
 }
 

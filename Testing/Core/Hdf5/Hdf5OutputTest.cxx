@@ -14,8 +14,8 @@ std::string MakeFile(std::uint64_t& room)
 {
   hdf5::OutputFile file("a.h5", 4096, 10, 10000);
   {
-    const hdf5::Handle outer = file.MakeGroup("outer");
-    const hdf5::Handle inner = file.MakeGroup(outer, "inner");
+    const hdf5::Handle outer = file.CreateGroup("outer");
+    const hdf5::Handle inner = file.CreateGroup(outer, "inner");
     const std::vector<int> values{1, 2, 3, 4, 5, 6};
     const hdf5::Handle dataset =
         file.Write(inner, "ints", H5T_STD_I32BE, H5T_NATIVE_INT, {3, 2}, values.data());
@@ -24,11 +24,11 @@ std::string MakeFile(std::uint64_t& room)
     file.WriteText(dataset, "text", "words");
   }
   room = file.Reserve("/group/plain", H5T_NATIVE_FLOAT, {100});
-  file.MakeChunked("/group/packed", H5T_NATIVE_FLOAT, {100}, {10}, {H5Z_FILTER_DEFLATE, 1});
+  file.CreateChunked("/group/packed", H5T_NATIVE_FLOAT, {100}, {10}, {H5Z_FILTER_DEFLATE, 1});
   for (int i = 0; i < 20; ++i) {
     file.WriteNumbers(file.Id(), "attribute " + std::to_string(i), {1, 2});
   }
-  const hdf5::FileImage image = file.TakeImage();
+  const hdf5::FileImage image = file.CloseAndGetImage();
   std::string bytes(reinterpret_cast<const char*>(image.Bytes.data()), image.Bytes.size());
   bytes.resize(std::max<std::size_t>(bytes.size(), image.Size));
   return bytes;
@@ -71,8 +71,8 @@ TEST(Hdf5Output, IsTheSameEveryTime)
 TEST(Hdf5Output, SaysWhatItCannotWrite)
 {
   const hdf5::OutputFile file("a.h5", 4096, 10, 10000);
-  const hdf5::Handle group = file.MakeGroup("group");
-  EXPECT_THAT(MessageOf([&] { file.MakeGroup("group"); }), HasSubstr("space for group group"));
+  const hdf5::Handle group = file.CreateGroup("group");
+  EXPECT_THAT(MessageOf([&] { file.CreateGroup("group"); }), HasSubstr("space for group group"));
 }
 
 }  // namespace patchio

@@ -152,7 +152,7 @@ protected:
       if (attribute && attribute->Bytes.size() >= 16) {
         this->Reader.TextOf(attribute->Bytes.data(), 100);
       }
-      this->Reader.TypeOf(this->Reader.FindPath(root, "group/inner/records").value_or(0));
+      this->Reader.DatatypeOf(this->Reader.FindPath(root, "group/inner/records").value_or(0));
     } catch (const Error&) {
     }
   }
@@ -169,7 +169,7 @@ protected:
       ASSERT_FALSE(dataset.Reason.empty());
       return;
     }
-    const std::uint64_t count = ChunksOf(dataset);
+    const std::uint64_t count = CountChunks(dataset);
     ASSERT_LE(count, dataset.Values);
     if (count > hdf5::MostChunks(fileBytes)) {
       return;  // the caller must not request these values

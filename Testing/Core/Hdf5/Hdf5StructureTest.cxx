@@ -101,7 +101,7 @@ protected:
 
   std::vector<Chunk> ChunksIn(const Dataset& dataset)
   {
-    std::vector<Chunk> chunks(ChunksOf(dataset));
+    std::vector<Chunk> chunks(CountChunks(dataset));
     this->Reader.ListChunks(dataset, chunks.data());
     return chunks;
   }
@@ -109,7 +109,7 @@ protected:
   /// Returns HDF5's list of the chunks of a data set, in the same form.
   std::vector<Chunk> ChunksByHdf5(const std::string& path, const Dataset& dataset)
   {
-    std::vector<Chunk> chunks(ChunksOf(dataset));
+    std::vector<Chunk> chunks(CountChunks(dataset));
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       chunks[i].Number = i;
     }
@@ -288,7 +288,7 @@ TEST_F(Hdf5Structure, ListsChunks)
       EXPECT_EQ(dataset.Dims[d], made.Shape[d]) << name;
       EXPECT_EQ(dataset.ChunkDims[d], made.Chunk[d]) << name;
     }
-    using F = FilterKind;
+    using F = FilterType;
     const std::array<F, 4> three{F::Shuffle, F::Deflate, F::Fletcher32, F::None}, none{};
     EXPECT_EQ(dataset.Filters, made.Compressed ? three : none) << name;
     EXPECT_EQ(dataset.Fill, 0u);

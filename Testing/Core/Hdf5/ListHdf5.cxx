@@ -29,7 +29,7 @@ void Print(Structure& reader, const std::string& path)
     throw patchio::Error(found.Reason);
   }
   const bool chunked = found.Layout == patchio::hdf5::StorageLayout::Chunked;
-  std::vector<patchio::Chunk> chunks(chunked ? ChunksOf(found) : 0);
+  std::vector<patchio::Chunk> chunks(chunked ? CountChunks(found) : 0);
   if (chunked) {
     reader.ListChunks(found, chunks.data());
   }

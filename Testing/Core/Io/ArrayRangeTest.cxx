@@ -52,9 +52,9 @@ TYPED_TEST(ArrayRangeOf, FindsTheExtremesWhereverTheyAre)
       values[count - 1 - place] = 3 == values[count - 1 - place] ? 3 : 90;
       const ArrayRange range = RangeOf(values);
       ASSERT_TRUE(range.IsKnown(1));
-      EXPECT_EQ(range.OfComponent(0).Least, 3) << place << " of " << count;
+      EXPECT_EQ(range.RangeOfComponent(0).Least, 3) << place << " of " << count;
       const bool alone = count == 1, middle = place == count - 1 - place;
-      EXPECT_EQ(range.OfComponent(0).Greatest, alone ? 3 : middle ? 50 : 90) << place << " of " << count;
+      EXPECT_EQ(range.RangeOfComponent(0).Greatest, alone ? 3 : middle ? 50 : 90) << place << " of " << count;
     }
   }
 }
@@ -67,22 +67,22 @@ TYPED_TEST(ArrayRangeOf, KnowsTheEndsOfTheType)
     const auto exact = static_cast<double>(end);
     // No double is equal to the largest integer of 64 bits.
     const bool between = std::is_integral_v<TypeParam> && sizeof(end) == 8 && end == Limits::max();
-    EXPECT_EQ(range.OfComponent(0).Least, between ? std::nextafter(exact, 0) : exact);
-    EXPECT_EQ(range.OfComponent(0).Greatest, exact);
+    EXPECT_EQ(range.RangeOfComponent(0).Least, between ? std::nextafter(exact, 0) : exact);
+    EXPECT_EQ(range.RangeOfComponent(0).Greatest, exact);
   }
 }
 
 TYPED_TEST(ArrayRangeOf, KeepsComponentsApart)
 {
   const ArrayRange range = RangeOf<TypeParam>({1, 20, 2, 3, 4, 0, 2, 10, 11}, 3);
-  EXPECT_EQ(range.OfComponent(0).Least, 1);
-  EXPECT_EQ(range.OfComponent(0).Greatest, 3);
-  EXPECT_EQ(range.OfComponent(1).Least, 4);
-  EXPECT_EQ(range.OfComponent(1).Greatest, 20);
-  EXPECT_EQ(range.OfComponent(2).Least, 0);
-  EXPECT_EQ(range.OfComponent(2).Greatest, 11);
-  EXPECT_DOUBLE_EQ(range.OfLength().Least, 5);
-  EXPECT_DOUBLE_EQ(range.OfLength().Greatest, std::sqrt(1.0 + 400 + 4));
+  EXPECT_EQ(range.RangeOfComponent(0).Least, 1);
+  EXPECT_EQ(range.RangeOfComponent(0).Greatest, 3);
+  EXPECT_EQ(range.RangeOfComponent(1).Least, 4);
+  EXPECT_EQ(range.RangeOfComponent(1).Greatest, 20);
+  EXPECT_EQ(range.RangeOfComponent(2).Least, 0);
+  EXPECT_EQ(range.RangeOfComponent(2).Greatest, 11);
+  EXPECT_DOUBLE_EQ(range.RangeOfLength().Least, 5);
+  EXPECT_DOUBLE_EQ(range.RangeOfLength().Greatest, std::sqrt(1.0 + 400 + 4));
 }
 
 template <typename Value>
@@ -100,14 +100,14 @@ TYPED_TEST(ArrayRangeOfFloats, LeavesOutWhatIsNoNumber)
     values[39 - place] = 2;
     values[place] = nan;
     ASSERT_TRUE(RangeOf(values).IsKnown(1)) << place;
-    EXPECT_EQ(RangeOf(values).OfComponent(0).Least, 1) << place;
-    EXPECT_EQ(RangeOf(values).OfComponent(0).Greatest, 2) << place;
+    EXPECT_EQ(RangeOf(values).RangeOfComponent(0).Least, 1) << place;
+    EXPECT_EQ(RangeOf(values).RangeOfComponent(0).Greatest, 2) << place;
   }
   const ArrayRange pairs = RangeOf<TypeParam>({3, nan, nan, 7, 3, 4}, 2);
   ASSERT_TRUE(pairs.IsKnown(2));
-  EXPECT_EQ(pairs.OfComponent(1).Greatest, 7);
-  EXPECT_EQ(pairs.OfLength().Least, 5);
-  EXPECT_EQ(pairs.OfLength().Greatest, 5);
+  EXPECT_EQ(pairs.RangeOfComponent(1).Greatest, 7);
+  EXPECT_EQ(pairs.RangeOfLength().Least, 5);
+  EXPECT_EQ(pairs.RangeOfLength().Greatest, 5);
 }
 
 TYPED_TEST(ArrayRangeOfFloats, IsUnknownWhereSomeValueIsInfinite)
@@ -129,14 +129,15 @@ TYPED_TEST(ArrayRangeOfFloats, IsKnownToBeEmptyWhereNothingIsANumber)
   const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
   const ArrayRange nothing = RangeOf(std::vector<TypeParam>(40, nan));
   ASSERT_TRUE(nothing.IsKnown(1));
-  EXPECT_TRUE(isEmpty(nothing.OfComponent(0)));
+  EXPECT_TRUE(isEmpty(nothing.RangeOfComponent(0)));
   const ArrayRange half = RangeOf<TypeParam>({1, nan, 2, nan}, 2);
   ASSERT_TRUE(half.IsKnown(2));
-  EXPECT_EQ(half.OfComponent(0).Greatest, 2);
-  EXPECT_TRUE(isEmpty(half.OfComponent(1)) && isEmpty(half.OfLength()));
+  EXPECT_EQ(half.RangeOfComponent(0).Greatest, 2);
+  EXPECT_TRUE(isEmpty(half.RangeOfComponent(1)) && isEmpty(half.RangeOfLength()));
   const ArrayRange apart = RangeOf<TypeParam>({1, nan, nan, 2}, 2);
   ASSERT_TRUE(apart.IsKnown(2));
-  EXPECT_TRUE(!isEmpty(apart.OfComponent(1)) && isEmpty(apart.OfLength())) << "no length is a number";
+  EXPECT_TRUE(!isEmpty(apart.RangeOfComponent(1)) && isEmpty(apart.RangeOfLength()))
+      << "no length is a number";
 }
 
 TEST(ArrayRange, IsUnknownWithoutValuesAndOfManyComponents)
@@ -175,9 +176,9 @@ TEST(ArrayRange, LooksAtAPartOnly)
       }
     }
     ArrayRange range;
-    range.AddPart(ElementType::Int32, 1, values.data(), {n[0], n[1], n[2]}, first, last);
-    EXPECT_EQ(range.OfComponent(0).Least, least);
-    EXPECT_EQ(range.OfComponent(0).Greatest, greatest);
+    range.AddRegion(ElementType::Int32, 1, values.data(), {n[0], n[1], n[2]}, first, last);
+    EXPECT_EQ(range.RangeOfComponent(0).Least, least);
+    EXPECT_EQ(range.RangeOfComponent(0).Greatest, greatest);
   }
 }
 
@@ -187,17 +188,17 @@ TEST(ArrayRange, OfSeveralPartsHoldsForAll)
   all.Add(RangeOf<float>({-1, 7}, 2));
   all.Add(ArrayRange());
   ASSERT_TRUE(all.IsKnown(2));
-  EXPECT_EQ(all.OfComponent(0).Least, -1);
-  EXPECT_EQ(all.OfComponent(0).Greatest, 3);
-  EXPECT_EQ(all.OfComponent(1).Greatest, 7);
+  EXPECT_EQ(all.RangeOfComponent(0).Least, -1);
+  EXPECT_EQ(all.RangeOfComponent(0).Greatest, 3);
+  EXPECT_EQ(all.RangeOfComponent(1).Greatest, 7);
 }
 
 template <typename Value>
 void ExpectBounds(Value least, Value greatest, double low, double high)
 {
   const ArrayRange range = RangeOf<Value>({least, greatest});
-  EXPECT_EQ(range.OfComponent(0).Least, low) << least;
-  EXPECT_EQ(range.OfComponent(0).Greatest, high) << greatest;
+  EXPECT_EQ(range.RangeOfComponent(0).Least, low) << least;
+  EXPECT_EQ(range.RangeOfComponent(0).Greatest, high) << greatest;
 }
 
 /// Integers that a double can hold are exact, and others lie inside the range.

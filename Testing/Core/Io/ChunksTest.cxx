@@ -229,7 +229,7 @@ TEST(DirectChunkAddress, IsWhereTheValuesOfTheChunkBelong)
             : ShapeWithin(dice, cut.Total());
     array.Count = static_cast<std::uint64_t>(shape.StoredTuples());
     array.First = static_cast<std::uint64_t>(dice.Between(0, static_cast<int>(cut.Total() - array.Count)));
-    const Window window(shape);
+    const ArrayMapping window(shape);
     const std::size_t bytes = shape.OutputTuples() * shape.OutputComponents * SizeOf(array.Type);
     for (std::uint64_t number = 0; number < cut.Chunks.size(); ++number) {
       const Chunk chunk{1, number, 1, 0};
@@ -279,7 +279,7 @@ TEST(ReachesWindow, IsTrueForAllThatHaveAPlace)
       region.Lower[axis] = static_cast<int>(dice.Between(0, stored.Upper[axis]));
       region.Upper[axis] = static_cast<int>(dice.Between(region.Lower[axis], stored.Upper[axis]));
     }
-    const Window window(stored, stored, region, {1, 1, 1}, 1);
+    const ArrayMapping window(stored, stored, region, {1, 1, 1}, 1);
     std::uint64_t chunks = 1;
     for (int axis = 0; axis < 3; ++axis) {
       chunks *= (array.Dims[axis] + array.ChunkDims[axis] - 1) / array.ChunkDims[axis];
@@ -292,7 +292,7 @@ TEST(ReachesWindow, IsTrueForAllThatHaveAPlace)
       chunk.Bytes = 1;
       PlaceChunk(window, array, chunk, ones.data(), 0, output.data());
       const bool marks = std::find(output.begin(), output.end(), 1) != output.end();
-      const bool reaches = ReachesWindow(window, array, number);
+      const bool reaches = ReachesOutput(window, array, number);
       ASSERT_TRUE(reaches || !marks);
       unreached += reaches ? 0 : 1;
     }

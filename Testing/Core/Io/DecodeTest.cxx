@@ -321,8 +321,8 @@ TEST(PlaceRun, PutsPartsOfPatchesIntoBlocks)
       region.Lower[axis] = std::max(stored.Lower[axis], output.Lower[axis]);
       region.Upper[axis] = std::min(stored.Upper[axis], output.Upper[axis]);
     }
-    std::vector<float> values(stored.Cells());
-    std::vector<float> placed(output.Cells(), -1), expected = placed;
+    std::vector<float> values(stored.CellCount());
+    std::vector<float> placed(output.CellCount(), -1), expected = placed;
     std::size_t next = 0;
     for (int k = stored.Lower[2]; k <= stored.Upper[2]; ++k) {
       for (int j = stored.Lower[1]; j <= stored.Upper[1]; ++j) {
@@ -337,8 +337,8 @@ TEST(PlaceRun, PutsPartsOfPatchesIntoBlocks)
         }
       }
     }
-    const Window window(stored, output, region, {1, 1, 1}, 1);
-    PlaceRun(window, values.data(), 0, stored.Cells(), sizeof(float), false, 0, placed.data());
+    const ArrayMapping window(stored, output, region, {1, 1, 1}, 1);
+    PlaceRun(window, values.data(), 0, stored.CellCount(), sizeof(float), false, 0, placed.data());
     ASSERT_EQ(placed, expected) << "round " << round;
   }
 }

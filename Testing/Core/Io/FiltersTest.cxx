@@ -20,13 +20,13 @@ namespace {
 
 using ::testing::HasSubstr;
 using Bytes = std::vector<std::byte>;
-using Filters = std::vector<FilterKind>;
+using Filters = std::vector<FilterType>;
 using hdf5::Handle;
 
-constexpr FilterKind Deflate = FilterKind::Deflate;
-constexpr FilterKind Shuffle = FilterKind::Shuffle;
-constexpr FilterKind Fletcher = FilterKind::Fletcher32;
-constexpr FilterKind Zstd = FilterKind::Zstd;
+constexpr FilterType Deflate = FilterType::Deflate;
+constexpr FilterType Shuffle = FilterType::Shuffle;
+constexpr FilterType Fletcher = FilterType::Fletcher32;
+constexpr FilterType Zstd = FilterType::Zstd;
 constexpr H5Z_filter_t ZstdNumber = 32015;  // number in The HDF Group's registry
 
 /// Does the work of HDF5's plugin for this filter.
@@ -60,7 +60,7 @@ std::vector<Filters> AllPipelines()
 {
   std::vector<Filters> pipelines{{}};
   for (std::size_t i = 0; i < pipelines.size(); ++i) {
-    for (const FilterKind filter : {Deflate, Shuffle, Fletcher, Zstd}) {
+    for (const FilterType filter : {Deflate, Shuffle, Fletcher, Zstd}) {
       Filters longer = pipelines[i];
       if (std::find(longer.begin(), longer.end(), filter) == longer.end()) {
         longer.push_back(filter);
@@ -82,7 +82,7 @@ public:
     this->File = Handle(H5Fcreate("patchio_filters_test.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access));
     const Handle creation(H5Pcreate(H5P_DATASET_CREATE));
     H5Pset_chunk(creation, array.Rank, Sizes(array.ChunkDims).data());
-    for (const FilterKind filter : array.Filters) {
+    for (const FilterType filter : array.Filters) {
       if (filter == Deflate) {
         H5Pset_deflate(creation, 6);
       } else if (filter == Shuffle) {
@@ -98,7 +98,7 @@ public:
     const Handle type(H5Tcopy(hdf5::NativeType(array.Type)));
     H5Tset_order(type, array.BigEndian ? H5T_ORDER_BE : H5T_ORDER_LE);
     this->Dataset = Handle(H5Dcreate2(this->File, "values", type, space, H5P_DEFAULT, creation, H5P_DEFAULT));
-    EXPECT_TRUE(this->Dataset.Valid());
+    EXPECT_TRUE(this->Dataset.IsValid());
   }
 
   void Write(const Bytes& values)
@@ -204,7 +204,7 @@ void ExpectDecodes(const ChunkedArray& array, const Bytes& values, ChunkDecoder&
   for (std::uint64_t number = 0; number < chunks; ++number) {
     Chunk chunk;
     const Bytes stored = dataset.StoredChunk(number, chunk);
-    const std::byte* plain = decoder.Undo(array.Filters, chunk.SkippedFilters, SizeOf(array.Type),
+    const std::byte* plain = decoder.Decode(array.Filters, chunk.SkippedFilters, SizeOf(array.Type),
         stored.data(), stored.size(), ChunkBytes(array));
     PlaceChunk(shape, array, chunk, plain, 0, output.data());
   }
@@ -234,7 +234,7 @@ struct OneChunk
   Bytes Undo(const Bytes& stored, std::size_t chunkBytes) const
   {
     ChunkDecoder decoder;
-    const std::byte* plain = decoder.Undo(
+    const std::byte* plain = decoder.Decode(
         this->Array.Filters, 0, SizeOf(this->Array.Type), stored.data(), stored.size(), chunkBytes);
     return {plain, plain + chunkBytes};
   }
@@ -306,7 +306,7 @@ TEST(ChunkDecoder, SkipsWhatWasNotApplied)
       dataset.WriteFirstChunk(chunk.Stored, skipped);
       EXPECT_EQ(dataset.Read(), chunk.Values);
       ChunkDecoder decoder;
-      const std::byte* plain = decoder.Undo(array.Filters, skipped, SizeOf(array.Type), chunk.Stored.data(),
+      const std::byte* plain = decoder.Decode(array.Filters, skipped, SizeOf(array.Type), chunk.Stored.data(),
           chunk.Stored.size(), chunk.Values.size());
       EXPECT_EQ(Bytes(plain, plain + chunk.Values.size()), chunk.Values);
     }
@@ -317,9 +317,9 @@ TEST(ChunkDecoder, GivesTheStoredBytesThemselvesWhenNothingChangesThem)
 {
   const Bytes stored(40);
   ChunkDecoder decoder;
-  EXPECT_EQ(decoder.Undo({}, 0, 4, stored.data(), 40, 40), stored.data());
-  EXPECT_EQ(decoder.Undo({Shuffle}, 0, 1, stored.data(), 40, 40), stored.data());
-  EXPECT_EQ(decoder.Undo({Shuffle, Deflate}, 3, 4, stored.data(), 40, 40), stored.data());
+  EXPECT_EQ(decoder.Decode({}, 0, 4, stored.data(), 40, 40), stored.data());
+  EXPECT_EQ(decoder.Decode({Shuffle}, 0, 1, stored.data(), 40, 40), stored.data());
+  EXPECT_EQ(decoder.Decode({Shuffle, Deflate}, 3, 4, stored.data(), 40, 40), stored.data());
 }
 
 TEST(ChunkDecoder, NoticesDataThatEndsEarly)
@@ -404,16 +404,16 @@ TEST(ChunkDecoder, InflatesStraightToItsPlaceOnlyWhereNothingElseIsToBeUndone)
   const unsigned char stream[] = {0x78, 0x01, 0x01, 4, 0, 0xfb, 0xff, 1, 2, 3, 4, 0x00, 0x18, 0x00, 0x0b};
   const auto* stored = reinterpret_cast<const std::byte*>(stream);
   Bytes values(4);
-  EXPECT_FALSE(decoder.InflateTo({}, 0, stored, sizeof(stream), values.data(), 4));
-  EXPECT_FALSE(decoder.InflateTo({Deflate}, 1, stored, sizeof(stream), values.data(), 4));
-  EXPECT_FALSE(decoder.InflateTo({Shuffle, Deflate}, 0, stored, sizeof(stream), values.data(), 4));
-  EXPECT_FALSE(decoder.InflateTo({Deflate, Fletcher}, 0, stored, sizeof(stream), values.data(), 4));
+  EXPECT_FALSE(decoder.DecompressTo({}, 0, stored, sizeof(stream), values.data(), 4));
+  EXPECT_FALSE(decoder.DecompressTo({Deflate}, 1, stored, sizeof(stream), values.data(), 4));
+  EXPECT_FALSE(decoder.DecompressTo({Shuffle, Deflate}, 0, stored, sizeof(stream), values.data(), 4));
+  EXPECT_FALSE(decoder.DecompressTo({Deflate, Fletcher}, 0, stored, sizeof(stream), values.data(), 4));
   EXPECT_EQ(values, Bytes(4));
-  EXPECT_TRUE(decoder.InflateTo({Deflate}, 0, stored, sizeof(stream), values.data(), 4));
+  EXPECT_TRUE(decoder.DecompressTo({Deflate}, 0, stored, sizeof(stream), values.data(), 4));
   EXPECT_EQ(values, (Bytes{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}}));
   const auto inflate = [&](std::size_t bytes, std::size_t chunkBytes) {
     return testing::MessageOf(
-        [&] { decoder.InflateTo({Deflate}, 0, stored, bytes, values.data(), chunkBytes); });
+        [&] { decoder.DecompressTo({Deflate}, 0, stored, bytes, values.data(), chunkBytes); });
   };
   EXPECT_THAT(inflate(sizeof(stream), 3), HasSubstr("more than"));
   EXPECT_THAT(inflate(sizeof(stream) - 3, 4), HasSubstr("damaged"));
@@ -424,7 +424,7 @@ TEST(ChunkDecoder, InflatesStraightToItsPlaceOnlyWhereNothingElseIsToBeUndone)
 TEST(ChunkDecoder, TakesNoMemoryForWhatCannotBeThere)
 {
   // More than the address space, so that an allocation of this size would throw std::bad_alloc.
-  for (const FilterKind kind : {Deflate, Zstd}) {
+  for (const FilterType kind : {Deflate, Zstd}) {
     const OneChunk chunk({Shuffle, kind});
     EXPECT_THAT(testing::MessageOf([&] { chunk.Undo(chunk.Stored, std::size_t(1) << 60); }),
         HasSubstr("1200 bytes of values"));
@@ -436,8 +436,8 @@ TEST(ChunkDecoder, WorksAfterItGaveItsMemoryBack)
   const OneChunk chunk({Shuffle, Deflate});
   ChunkDecoder decoder;
   for (int time = 0; time < 2; ++time) {
-    const auto* const values =
-        decoder.Undo({Shuffle, Deflate}, 0, 4, chunk.Stored.data(), chunk.Stored.size(), chunk.Values.size());
+    const auto* const values = decoder.Decode(
+        {Shuffle, Deflate}, 0, 4, chunk.Stored.data(), chunk.Stored.size(), chunk.Values.size());
     EXPECT_EQ(Bytes(values, values + chunk.Values.size()), chunk.Values);
     decoder.Trim(0);
   }

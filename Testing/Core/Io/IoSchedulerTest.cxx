@@ -213,7 +213,7 @@ TEST(IoScheduler, FollowsItsLimit)
     EXPECT_EQ(tasks.Peak, limit);
   }
   EXPECT_EQ(read.PeakConcurrency(), 40);
-  EXPECT_EQ(read.Refused(), 0);
+  EXPECT_EQ(read.RefusedLimit(), 0);
   read.Cancel();
   WaitForAll(read);
 }
@@ -330,7 +330,7 @@ TEST(IoScheduler, OfAShortReadIsRefusedNothing)
     IoScheduler read(8, [](std::size_t) {});
     read.SetLimit(8);
     WaitForAll(read);
-    EXPECT_EQ(read.Refused(), 0);
+    EXPECT_EQ(read.RefusedLimit(), 0);
   }
 }
 
@@ -367,7 +367,7 @@ TEST(IoScheduler, GoesOnWithTheThreadsThatAnotherUserOfTbbLeaves)
   WaitForAll(read);
   EXPECT_EQ(read.Fraction(), 1);
   EXPECT_EQ(read.PeakConcurrency(), 3);
-  EXPECT_EQ(read.Refused(), 64);
+  EXPECT_EQ(read.RefusedLimit(), 64);
 }
 
 /// Exits with 0 if all tasks were executed on fewer threads than requested.
@@ -382,7 +382,7 @@ void RunUnderAThreadLimit()
   for (int round = 0; round < 20; ++round) {
     IoScheduler read(500, [](std::size_t) { std::this_thread::sleep_for(milliseconds(1)); });
     read.SetLimit(64);
-    good = good && read.Refused() == 64 && read.PeakConcurrency() < 64;
+    good = good && read.RefusedLimit() == 64 && read.PeakConcurrency() < 64;
     while (read.RunNextTask()) {  // possibly no thread could start
     }
     WaitForAll(read);

@@ -22,7 +22,7 @@ std::vector<Buffer> CutAndFill(MemoryArena& arena, const std::vector<std::size_t
 {
   std::vector<Buffer> buffers;
   for (const std::size_t size : sizes) {
-    buffers.push_back(arena.Cut(size));
+    buffers.push_back(arena.Allocate(size));
     std::memset(buffers.back().get(), static_cast<int>(buffers.size()), size);
   }
   return buffers;
@@ -76,9 +76,9 @@ TEST(Segment, GoesAfterItsSlices)
 {
   MemoryPool pool;
   auto arena = std::make_unique<MemoryArena>(pool, 100, 2);
-  Buffer first = arena->Cut(50);
+  Buffer first = arena->Allocate(50);
   first.reset();
-  Buffer second = arena->Cut(50);
+  Buffer second = arena->Allocate(50);
   std::memset(second.get(), 1, 50);
   arena.reset();
   EXPECT_TRUE(HoldsOnly(second, 50, 1));
@@ -91,8 +91,8 @@ TEST(Segment, TakesBackReleasedSlices)
   {
     MemoryPool pool;
     MemoryArena arena(pool, 16, 2);
-    released = arena.Cut(8).release();
-    kept = arena.Cut(8);
+    released = arena.Allocate(8).release();
+    kept = arena.Allocate(8);
     std::memset(kept.get(), 9, 8);
   }
   FreeBuffer(released);
@@ -139,7 +139,7 @@ constexpr std::size_t MiB = std::size_t(1) << 20;
 /// Takes memory like a read of one array, without reading, and returns the memory at once.
 void TakeAndGiveBack(MemoryPool& pool, std::size_t bytes)
 {
-  MemoryArena(pool, bytes, 1).Cut(bytes);
+  MemoryArena(pool, bytes, 1).Allocate(bytes);
 }
 
 }  // namespace
@@ -154,17 +154,17 @@ TEST(MemoryPool, KeepsNothingAtFirst)
 TEST(MemoryPool, GivesTheSameMemoryAgain)
 {
   MemoryPool pool;
-  pool.Keep(100 * MiB);
+  pool.SetKeptLimit(100 * MiB);
   const void* before = nullptr;
   {
     MemoryArena arena(pool, 30 * MiB, 1);
-    before = arena.Cut(30 * MiB).get();
+    before = arena.Allocate(30 * MiB).get();
   }
   const std::uint64_t kept = pool.KeptBytes();
   EXPECT_GE(kept, 30 * MiB);
   EXPECT_LE(kept, 30 * MiB + 64 * 1024);
   MemoryArena arena(pool, 25 * MiB, 1);
-  const Buffer again = arena.Cut(25 * MiB);
+  const Buffer again = arena.Allocate(25 * MiB);
   EXPECT_EQ(again.get(), before);
   EXPECT_EQ(pool.KeptBytes(), 0u);
   EXPECT_EQ(pool.TotalBytes(), kept);
@@ -173,11 +173,11 @@ TEST(MemoryPool, GivesTheSameMemoryAgain)
 TEST(MemoryPool, DoesNotWasteALargeSlabOnASmallArray)
 {
   MemoryPool pool;
-  pool.Keep(100 * MiB);
+  pool.SetKeptLimit(100 * MiB);
   TakeAndGiveBack(pool, 30 * MiB);
   const std::uint64_t kept = pool.KeptBytes();
   MemoryArena arena(pool, MiB, 1);
-  const Buffer small = arena.Cut(MiB);
+  const Buffer small = arena.Allocate(MiB);
   EXPECT_EQ(pool.KeptBytes(), kept);
 }
 
@@ -188,27 +188,27 @@ TEST(MemoryPool, FreesWhatIsTooMuchToKeep)
     return bytes >= mebibytes * MiB && bytes <= mebibytes * MiB + 256 * 1024;
   };
   MemoryPool pool;
-  pool.Keep(100 * MiB);
+  pool.SetKeptLimit(100 * MiB);
   {
     MemoryArena arena(pool, 90 * MiB, 3);
-    arena.Cut(10 * MiB);
-    arena.Cut(20 * MiB);
-    arena.Cut(60 * MiB);
+    arena.Allocate(10 * MiB);
+    arena.Allocate(20 * MiB);
+    arena.Allocate(60 * MiB);
   }
   EXPECT_PRED2(almost, 90, pool.KeptBytes());
-  pool.Keep(85 * MiB);
+  pool.SetKeptLimit(85 * MiB);
   EXPECT_PRED2(almost, 80, pool.KeptBytes()) << "the smallest goes";
-  pool.Keep(0);
+  pool.SetKeptLimit(0);
   EXPECT_EQ(pool.TotalBytes(), 0u);
 }
 
 TEST(MemoryPool, KeptMemoryMakesRoomUnderTheLimit)
 {
   MemoryPool pool(40 * MiB);
-  pool.Keep(100 * MiB);
+  pool.SetKeptLimit(100 * MiB);
   TakeAndGiveBack(pool, 25 * MiB);
   MemoryArena arena(pool, 39 * MiB, 1);
-  const Buffer larger = arena.Cut(39 * MiB);
+  const Buffer larger = arena.Allocate(39 * MiB);
   EXPECT_LE(pool.TotalBytes(), 40 * MiB);
   EXPECT_THAT(testing::MessageOf([&] { MemoryArena(pool, 2 * MiB, 1); }),
       ::testing::HasSubstr("exceeds the memory limit of 41.9 MB by 1.05 MB"));
@@ -221,7 +221,7 @@ TEST(MemoryPool, NeverExceedsTheLimitByRounding)
   std::vector<Buffer> buffers;
   MemoryArena arena(pool, 11 * odd, 11);
   for (int i = 0; i < 11; ++i) {
-    buffers.push_back(arena.Cut(odd));
+    buffers.push_back(arena.Allocate(odd));
   }
   EXPECT_LE(pool.TotalBytes(), 100 * MiB);
 }
@@ -229,7 +229,7 @@ TEST(MemoryPool, NeverExceedsTheLimitByRounding)
 TEST(MemoryPool, ALargerSlabServesSmallArraysToo)
 {
   MemoryPool pool;
-  pool.Keep(1000 * MiB);
+  pool.SetKeptLimit(1000 * MiB);
   TakeAndGiveBack(pool, 70 * MiB);
   std::vector<Buffer> buffers;
   {
@@ -255,7 +255,7 @@ TEST_P(RoomBehind, CanBeReadButIsNotTouched)
 {
   const std::size_t size = this->GetParam(), room = 3 * MiB;
   MemoryPool pool;
-  pool.Keep(1000 * MiB);
+  pool.SetKeptLimit(1000 * MiB);
   for (int again = 0; again < 2; ++again) {  // in new memory, and in reused memory
     std::vector<Buffer> buffers;
     {
@@ -276,13 +276,13 @@ TEST_P(RoomBehind, CanBeReadButIsNotTouched)
 TEST(MemoryPool, HasRoomInKeptSegments)
 {
   MemoryPool pool;
-  pool.Keep(1000 * MiB);
+  pool.SetKeptLimit(1000 * MiB);
   TakeAndGiveBack(pool, 4 * MiB);
   const std::uint64_t without = pool.KeptBytes();
   Buffer buffer;
   {
     MemoryArena arena(pool, 4 * MiB, 1, MiB);
-    buffer = arena.Cut(4 * MiB);
+    buffer = arena.Allocate(4 * MiB);
   }
   testing::TouchedBytes(static_cast<std::byte*>(buffer.get()) + 4 * MiB, MiB);
   EXPECT_EQ(pool.KeptBytes(), without) << "a segment without room does not serve";
@@ -293,9 +293,9 @@ TEST(MemoryPool, MayGoBeforeItsSlices)
   Buffer buffer;
   {
     MemoryPool pool;
-    pool.Keep(100 * MiB);
+    pool.SetKeptLimit(100 * MiB);
     MemoryArena arena(pool, 4 * MiB, 1);
-    buffer = arena.Cut(4 * MiB);
+    buffer = arena.Allocate(4 * MiB);
   }
   std::memset(buffer.get(), 3, 4 * MiB);
   EXPECT_TRUE(HoldsOnly(buffer, 4 * MiB, 3));
@@ -307,7 +307,7 @@ TEST(MemoryPool, HasABufferInUseUntilItsLastOwnerIsGone)
   Buffer first, second;
   {
     MemoryArena arena(pool, MiB, 1);
-    first = arena.Cut(MiB);
+    first = arena.Allocate(MiB);
   }
   second = ShareBuffer(first.get());
   EXPECT_EQ(second.get(), first.get());

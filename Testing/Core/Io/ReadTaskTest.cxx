@@ -64,7 +64,7 @@ protected:
     std::vector<T> output(this->Shape.OutputTuples() * this->Shape.OutputComponents, T(-77));
     const ReadTarget target = TargetIn(output.data(), this->Shape, this->Slots, TypeFor(T()));
     this->Table.Locations = {this->Place};
-    const ReadPlan plan = PlanReads(this->Table, {WantedBytes(target)}, this->Storage, 1);
+    const ReadPlan plan = PlanReads(this->Table, {NeededBytes(target)}, this->Storage, 1);
     for (const StorageRequest& request : plan.Requests) {
       ReadSegments(reader, this->Table, plan, request, [&](std::uint32_t) { return target; });
     }
@@ -73,7 +73,7 @@ protected:
     }
     for (const auto* tasks : {&plan.Whole, &plan.Constant}) {
       for (const std::uint32_t task : *tasks) {
-        ReadWhole(reader, this->Table, this->Table.Locations[task], target);
+        ReadWholeTask(reader, this->Table, this->Table.Locations[task], target);
       }
     }
     return output;
@@ -448,7 +448,7 @@ TEST_F(ChunkedRead, BringsChunksToTheirPlaces)
 
 TEST_F(ChunkedRead, NamesTheChunkThatIsDamaged)
 {
-  this->Table.ChunkedArrays[0].Filters[0] = FilterKind::Deflate;
+  this->Table.ChunkedArrays[0].Filters[0] = FilterType::Deflate;
   const std::string message = MessageOf([this] { this->Run(); });
   EXPECT_THAT(message, HasSubstr("file 0"));
   EXPECT_THAT(message, HasSubstr("a valid chunk of data at offset 1"));

@@ -194,7 +194,7 @@ void CheckNumbers(Communicator& ranks)
       [&](double fraction) {
         ReadProgress now{fraction, static_cast<std::uint64_t>(done), std::uint64_t(200 * (Rank + 1)), 0};
         together.Step(now, false);
-        const ReadProgress& all = together.OfAll();
+        const ReadProgress& all = together.Total();
         Expect(all.Bytes <= all.BytesToRead && all.Bytes >= lastBytes, "bytes of all ranks");
         Expect(all.Fraction >= lastFraction && all.Fraction <= 1, "fraction of all ranks");
         lastBytes = static_cast<double>(all.Bytes);
@@ -204,8 +204,8 @@ void CheckNumbers(Communicator& ranks)
   together.Finish([] { return false; });
   const std::uint64_t sum = 100 * ranks.Size() * (ranks.Size() + 1);
   Expect(
-      together.OfAll().BytesToRead == sum && together.OfAll().Bytes == sum, "bytes of all ranks at the end");
-  Expect(together.OfAll().Fraction == 1, "the end is not everything");
+      together.Total().BytesToRead == sum && together.Total().Bytes == sum, "bytes of all ranks at the end");
+  Expect(together.Total().Fraction == 1, "the end is not everything");
 }
 
 }  // namespace

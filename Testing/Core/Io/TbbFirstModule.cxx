@@ -26,7 +26,7 @@ const char* ReadAfterOthers()
     }
   });
   hanging.SetLimit(most + 50);
-  if (hanging.PeakConcurrency() != most || hanging.Refused() != most + 50) {
+  if (hanging.PeakConcurrency() != most || hanging.RefusedLimit() != most + 50) {
     return "the shortfall is not known";
   }
   while (*waiting < most) {  // the time limit of the test ends this loop if counted threads never start

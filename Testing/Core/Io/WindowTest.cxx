@@ -64,7 +64,7 @@ template <typename Word>
 std::vector<Word> PlacedNaively(
     const Case& c, const std::vector<Word>& stored, std::int64_t first, std::int64_t count, bool swap)
 {
-  std::vector<Word> output(c.Output.Cells() * c.Components, Untouched<Word>());
+  std::vector<Word> output(c.Output.CellCount() * c.Components, Untouched<Word>());
   testing::ForEachCell(c.Region, [&](const Int3& cell) {
     const Int3 owner = Coarsen({cell, cell}, c.Ratio).Lower;
     const auto index = static_cast<std::int64_t>(IndexIn(c.Stored, owner));
@@ -81,7 +81,7 @@ template <typename Word>
 std::vector<Word> TuplesPlacedNaively(const Case& c, int wide, const std::vector<Word>& stored,
     std::int64_t first, std::int64_t count, bool swap)
 {
-  std::vector<Word> output(c.Output.Cells() * wide, Untouched<Word>());
+  std::vector<Word> output(c.Output.CellCount() * wide, Untouched<Word>());
   const std::vector<int> places =
       c.Components == 4 && wide == 9 ? std::vector<int>{0, 1, 3, 4} : std::vector<int>{0, 1, 2, 3};
   testing::ForEachCell(c.Region, [&](const Int3& cell) {
@@ -105,9 +105,9 @@ void ExpectPlacesTuples(Dice& dice)
     // Two-dimensional vectors and tensors may become three-dimensional.
     const bool widens = c.Components % 2 == 0 && dice.Between(0, 1) == 1;
     const int wide = widens ? (c.Components == 2 ? 3 : 9) : c.Components;
-    Window window(c.Stored, c.Output, c.Region, c.Ratio, wide);
-    window.SpreadTuples(c.Components);
-    std::vector<Word> stored(c.Stored.Cells() * c.Components);
+    ArrayMapping window(c.Stored, c.Output, c.Region, c.Ratio, wide);
+    window.SetTupleWidth(c.Components);
+    std::vector<Word> stored(c.Stored.CellCount() * c.Components);
     for (Word& word : stored) {
       word = static_cast<Word>(dice.Between(0, 1 << 30) * 65537);
     }
@@ -115,7 +115,7 @@ void ExpectPlacesTuples(Dice& dice)
     const auto values = static_cast<std::int64_t>(stored.size());
     const std::int64_t first = dice.Between(0, values - 1);  // perhaps in the middle of a tuple
     const std::int64_t count = dice.Between(0, values - first);
-    std::vector<Word> output(c.Output.Cells() * wide, Untouched<Word>());
+    std::vector<Word> output(c.Output.CellCount() * wide, Untouched<Word>());
     PlaceRun(window, stored.data() + first, first, count, sizeof(Word), swap, 0, output.data());
     ASSERT_EQ(output, TuplesPlacedNaively(c, wide, stored, first, count, swap)) << "round " << round;
   }
@@ -126,27 +126,27 @@ void ExpectPlacesRuns(Dice& dice)
 {
   for (int round = 0; round < 1500; ++round) {
     const Case c = CaseAtRandom(dice);
-    const Window window(c.Stored, c.Output, c.Region, c.Ratio, c.Components);
-    ASSERT_EQ(window.StoredTuples(), c.Stored.Cells());
-    std::vector<Word> stored(c.Stored.Cells());
+    const ArrayMapping window(c.Stored, c.Output, c.Region, c.Ratio, c.Components);
+    ASSERT_EQ(window.StoredTuples(), c.Stored.CellCount());
+    std::vector<Word> stored(c.Stored.CellCount());
     for (Word& word : stored) {
       word = static_cast<Word>(dice.Between(0, 1 << 30) * 65537);
     }
     const bool swap = dice.Between(0, 1) == 1;
     // One run with a random begin and end.
-    const std::int64_t first = dice.Between(0, c.Stored.Cells() - 1);
-    const std::int64_t count = dice.Between(0, c.Stored.Cells() - first);
-    std::vector<Word> output(c.Output.Cells() * c.Components, Untouched<Word>());
+    const std::int64_t first = dice.Between(0, c.Stored.CellCount() - 1);
+    const std::int64_t count = dice.Between(0, c.Stored.CellCount() - first);
+    std::vector<Word> output(c.Output.CellCount() * c.Components, Untouched<Word>());
     PlaceRun(window, stored.data() + first, first, count, sizeof(Word), swap, c.Slot, output.data());
     ASSERT_EQ(output, PlacedNaively(c, stored, first, count, swap)) << "round " << round;
     // All values, run by run.
     std::fill(output.begin(), output.end(), Untouched<Word>());
-    for (std::int64_t at = 0; at < c.Stored.Cells();) {
-      const std::int64_t run = std::min(dice.Between(1, 20), c.Stored.Cells() - at);
+    for (std::int64_t at = 0; at < c.Stored.CellCount();) {
+      const std::int64_t run = std::min(dice.Between(1, 20), c.Stored.CellCount() - at);
       PlaceRun(window, stored.data() + at, at, run, sizeof(Word), swap, c.Slot, output.data());
       at += run;
     }
-    ASSERT_EQ(output, PlacedNaively(c, stored, 0, c.Stored.Cells(), swap)) << "round " << round;
+    ASSERT_EQ(output, PlacedNaively(c, stored, 0, c.Stored.CellCount(), swap)) << "round " << round;
   }
 }
 
@@ -189,8 +189,8 @@ TEST(Window, IsContiguousWhereStoredValuesStayOneRun)
       c.Output.Lower[axis] = c.Region.Lower[axis];
       c.Output.Upper[axis] = c.Region.Upper[axis];
     }
-    const Window window(c.Stored, c.Output, c.Region, c.Ratio, c.Components);
-    std::vector<std::int64_t> places(c.Stored.Cells(), -1);
+    const ArrayMapping window(c.Stored, c.Output, c.Region, c.Ratio, c.Components);
+    std::vector<std::int64_t> places(c.Stored.CellCount(), -1);
     bool once = c.Ratio == Int3{1, 1, 1};
     testing::ForEachCell(c.Region, [&](const Int3& cell) {
       std::int64_t& place = places[IndexIn(c.Stored, Coarsen({cell, cell}, c.Ratio).Lower)];
@@ -202,7 +202,7 @@ TEST(Window, IsContiguousWhereStoredValuesStayOneRun)
       oneRun = oneRun && places[i] == places[0] + static_cast<std::int64_t>(i) && places[i] >= 0;
     }
     std::int64_t first = -1;
-    const bool said = window.Contiguous(first);
+    const bool said = window.IsContiguous(first);
     EXPECT_TRUE(!said || (oneRun && first == places[0])) << "round " << round;
     contiguous += said ? 1 : 0;
   }
@@ -211,7 +211,8 @@ TEST(Window, IsContiguousWhereStoredValuesStayOneRun)
 
 TEST(Window, OfAPartOfAnOutputExtendsNothing)
 {
-  const Window window({{0, 0, 0}, {3, 3, 0}}, {{-2, -2, 0}, {8, 8, 0}}, {{1, 1, 0}, {3, 3, 0}}, {1, 1, 1}, 1);
+  const ArrayMapping window(
+      {{0, 0, 0}, {3, 3, 0}}, {{-2, -2, 0}, {8, 8, 0}}, {{1, 1, 0}, {3, 3, 0}}, {1, 1, 1}, 1);
   std::vector<float> output(11 * 11, -1);
   ExtendEdges(window, sizeof(float), output.data());
   EXPECT_EQ(output, std::vector<float>(11 * 11, -1));
@@ -222,10 +223,10 @@ TEST(Window, AtTheEndsOfTheIndexSpace)
   constexpr int far = 1 << 30;
   for (const int end : {-far, far - 2}) {
     const Box stored{{end, end, end}, {end + 1, end + 1, end + 1}};
-    const Box output = Grown(stored, {1, 1, 1});
+    const Box output = Grow(stored, {1, 1, 1});
     const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8};
     std::vector<float> result(64, 0);
-    PlaceRun(Window(stored, output, stored, {1, 1, 1}, 1), values.data(), 0, 8, sizeof(float), false, 0,
+    PlaceRun(ArrayMapping(stored, output, stored, {1, 1, 1}, 1), values.data(), 0, 8, sizeof(float), false, 0,
         result.data());
     EXPECT_EQ(result[21], 1);
     EXPECT_EQ(result[22], 2);

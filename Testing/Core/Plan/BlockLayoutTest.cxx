@@ -66,7 +66,7 @@ void ExpectPlaced(
     const Placement* last = nullptr;
     for (const Placement* p = layout.Begin(s, centering); p != layout.End(s, centering); ++p) {
       ASSERT_LT(p->Block, blocks.size());
-      ASSERT_TRUE(testing::Within(p->Region, layout.ValuesOf(p->Block, centering)));
+      ASSERT_TRUE(testing::Within(p->Region, layout.ValueBox(p->Block, centering)));
       ASSERT_TRUE(!last || last->Block <= p->Block) << "those of one block follow each other";
       last = p;
       testing::ForEachCell(p->Region, [&](const Int3& value) {
@@ -86,17 +86,18 @@ void ExpectPlaced(
         EXPECT_EQ(owners.count(placed[b][node].first), 1u);
       }
     }
-    const Box values = layout.ValuesOf(b, centering);
+    const Box values = layout.ValueBox(b, centering);
     EXPECT_EQ(
         values, centering == Centering::Cell ? GridCells(blocks[b]) : NodesOf(catalog, GridCells(blocks[b])));
-    EXPECT_EQ(layout.Complete(b, centering), placed[b].size() == static_cast<std::size_t>(values.Cells()));
-    const std::vector<std::uint8_t> filled = layout.Filled(b, centering, layout.ValuesOf(b, centering));
-    ASSERT_EQ(filled.size(), static_cast<std::size_t>(values.Cells()));
+    EXPECT_EQ(
+        layout.IsComplete(b, centering), placed[b].size() == static_cast<std::size_t>(values.CellCount()));
+    const std::vector<std::uint8_t> filled = layout.FilledFlags(b, centering, layout.ValueBox(b, centering));
+    ASSERT_EQ(filled.size(), static_cast<std::size_t>(values.CellCount()));
     std::size_t next = 0;
     testing::ForEachCell(
         values, [&](const Int3& value) { EXPECT_EQ(filled[next++], placed[b].count(value)); });
     const Box planes = layout.PlanesWithGaps(b, centering);
-    EXPECT_EQ(planes.Empty(), layout.Complete(b, centering));
+    EXPECT_EQ(planes.Empty(), layout.IsComplete(b, centering));
     testing::ForEachCell(values, [&](const Int3& value) {
       const bool inside = !planes.Empty() && value[2] >= planes.Lower[2] && value[2] <= planes.Upper[2];
       EXPECT_TRUE(inside || placed[b].count(value) == 1) << "a gap outside the planes";
@@ -153,7 +154,7 @@ TEST(BlockLayout, GivesSharedNodesToTheLargerNumber)
   ASSERT_EQ(layout.End(0, Centering::Node) - layout.Begin(0, Centering::Node), 1);
   EXPECT_EQ(layout.Begin(0, Centering::Node)->Region, (Box{{5, 0, 0}, {8, 4, 0}}));
   EXPECT_EQ(layout.Begin(1, Centering::Node)->Region, (Box{{0, 0, 0}, {4, 4, 0}}));
-  EXPECT_TRUE(layout.Complete(0, Centering::Node));
+  EXPECT_TRUE(layout.IsComplete(0, Centering::Node));
 }
 
 TEST(BlockLayout, TakesALargePatchBesideManySmallOnes)
@@ -179,12 +180,12 @@ TEST(BlockLayout, TakesALargePatchBesideManySmallOnes)
   std::int64_t values = 0;
   for (std::size_t s = 0; s < layout.Sources().size(); ++s) {
     for (const Placement* p = layout.Begin(s, Centering::Node); p != layout.End(s, Centering::Node); ++p) {
-      values += p->Region.Cells();
+      values += p->Region.CellCount();
     }
   }
   // All corners of the cells in the chequered layer are nodes, except those of two missing corners.
   const std::vector<std::uint8_t> filled =
-      layout.Filled(0, Centering::Node, layout.ValuesOf(0, Centering::Node));
+      layout.FilledFlags(0, Centering::Node, layout.ValueBox(0, Centering::Node));
   EXPECT_EQ(values, std::count(filled.begin(), filled.end(), 1));
 }
 

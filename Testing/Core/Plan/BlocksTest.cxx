@@ -93,9 +93,9 @@ void ExpectBlocksHaveEachCell(const Catalog& catalog, const std::vector<bool>& s
         ASSERT_TRUE(owners.emplace(std::make_pair(block.Level, cell), part.Owner).second) << "parts overlap";
       });
       lowest = std::min(lowest, part.Owner);
-      cells += part.Cells.Cells();
+      cells += part.Cells.CellCount();
     }
-    EXPECT_TRUE(!block.Full || cells == block.Cells.Cells());
+    EXPECT_TRUE(!block.Full || cells == block.Cells.CellCount());
     EXPECT_EQ(GridCells(block), block.Cells);
     EXPECT_TRUE(block.Level > level || lowest >= before) << "out of order";
     EXPECT_GE(block.Level, level);
@@ -274,7 +274,7 @@ void ExpectAllAroundEachCell(const Block& whole, const std::vector<bool>& kept, 
     for (const OwnedBox& part : block.Parts) {
       testing::ForEachCell(part.Cells, [&](const Int3& cell) {
         EXPECT_TRUE(kept[part.Owner] && seen.emplace(cell, part.Owner).second) << "a cell twice";
-        testing::ForEachCell(Grown({cell, cell}, {1, 1, 1}), [&](const Int3& near) {
+        testing::ForEachCell(Grow({cell, cell}, {1, 1, 1}), [&](const Int3& near) {
           const auto there = all.find(near);
           const auto found = values.find(near);
           const bool wanted = there != all.end() && kept[there->second];
@@ -336,7 +336,7 @@ TEST(Blocks, CutOutOfOneKnowWhetherItHadGaps)
 TEST(Blocks, OfCurvilinearGridsArePatches)
 {
   Catalog catalog = FourInARow();
-  catalog.Grid = GridKind::Curvilinear;
+  catalog.Grid = GridType::Curvilinear;
   EXPECT_EQ(MergeAll(catalog).size(), 4u);
 }
 

@@ -26,7 +26,7 @@ CoverOptions Options(std::int64_t mostCells, std::int64_t cellsWorthABox)
 {
   CoverOptions options;
   options.MostCells = mostCells;
-  options.CellsWorthABox = cellsWorthABox;
+  options.BoxCostInCells = cellsWorthABox;
   return options;
 }
 
@@ -53,7 +53,7 @@ void ExpectCovers(const std::vector<CoverBox>& cover, const std::vector<OwnedBox
   std::map<Int3, bool> needed;
   std::int64_t largest = options.MostCells;
   for (const OwnedBox& box : wanted) {
-    largest = std::max(largest, box.Cells.Cells());
+    largest = std::max(largest, box.Cells.CellCount());
     testing::ForEachCell(box.Cells, [&](const Int3& cell) {
       owners[cell] = box.Owner;
       needed[cell] = true;
@@ -66,14 +66,14 @@ void ExpectCovers(const std::vector<CoverBox>& cover, const std::vector<OwnedBox
   for (const CoverBox& box : cover) {
     ASSERT_FALSE(box.Cells.Empty());
     ASSERT_FALSE(box.Parts.empty());
-    EXPECT_LE(box.Cells.Cells(), largest);
+    EXPECT_LE(box.Cells.CellCount(), largest);
     std::int64_t wantedCells = 0;
     testing::ForEachCell(box.Cells, [&](const Int3& cell) {
       ASSERT_EQ(++boxesOf[cell], 1) << "boxes overlap";
       wantedCells += needed.count(cell) > 0 && needed[cell] ? 1 : 0;
     });
-    EXPECT_EQ(box.Full, wantedCells == box.Cells.Cells());
-    EXPECT_TRUE(box.Full || options.CellsWorthABox > 0);
+    EXPECT_EQ(box.Full, wantedCells == box.Cells.CellCount());
+    EXPECT_TRUE(box.Full || options.BoxCostInCells > 0);
     EXPECT_GT(wantedCells, 0);
     for (const OwnedBox& part : box.Parts) {
       ASSERT_FALSE(part.Cells.Empty());
@@ -94,13 +94,13 @@ void ExpectCoversExactly(const std::vector<CoverBox>& cover, const std::vector<O
 {
   std::vector<double> left;
   for (const OwnedBox& box : wanted) {
-    left.push_back(static_cast<double>(box.Cells.Cells()));
+    left.push_back(static_cast<double>(box.Cells.CellCount()));
   }
   for (const CoverBox& box : cover) {
     for (const OwnedBox& part : box.Parts) {
       ASSERT_TRUE(testing::Within(part.Cells, box.Cells));
       ASSERT_TRUE(testing::Within(part.Cells, wanted[part.Owner].Cells));
-      left[part.Owner] -= static_cast<double>(part.Cells.Cells());
+      left[part.Owner] -= static_cast<double>(part.Cells.CellCount());
     }
   }
   EXPECT_EQ(std::count(left.begin(), left.end(), 0.0), static_cast<std::ptrdiff_t>(left.size()));
@@ -245,7 +245,7 @@ TEST(BoxCover, TakesAStaircaseWhoseStepsGrow)
   }
   std::vector<OwnedBox> wanted;
   for (const Box& box : boxes) {
-    if (box.Cells() < std::int64_t(1) << 40) {
+    if (box.CellCount() < std::int64_t(1) << 40) {
       wanted.push_back({box, static_cast<int>(wanted.size())});
     }
   }

@@ -56,7 +56,7 @@ void ExpectGhostsFromNeighbours(
   // One more cell on each side. There must be no source on sides where the grid has not grown.
   const Int3 layers{1, 1, catalog.Dimension == 3 ? 1 : 0};
   Box sources = block.Cells;
-  testing::ForEachCell(Grown(block.Cells, layers), [&](const Int3& cell) {
+  testing::ForEachCell(Grow(block.Cells, layers), [&](const Int3& cell) {
     const auto found = owners.find(cell);
     const int source = SourceOf(catalog, shown, kinds, kind, block.Level, cell);
     ASSERT_EQ(found == owners.end() ? -1 : found->second, source)

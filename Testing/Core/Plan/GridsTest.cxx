@@ -23,7 +23,7 @@ enum VariableNumber
 
 Flags AllLeaves(const Catalog& catalog, int first, int last, const std::vector<int>& wanted)
 {
-  return LevelsLeftOut(catalog, first, last, wanted, AllGrids);
+  return ExcludedLevels(catalog, first, last, wanted, AllGrids);
 }
 
 std::vector<std::string> NamesOf(const std::vector<LevelGrid>& grids)
@@ -93,7 +93,7 @@ TEST(Grids, DependOnTheLevelsThatCount)
 TEST(Grids, OfARectilinearCatalogAreItsLevels)
 {
   Catalog catalog;
-  catalog.Grid = GridKind::Rectilinear;
+  catalog.Grid = GridType::Rectilinear;
   testing::AddLevel(catalog, {{{0, 0, 0}, {9, 9, 9}}});
   testing::AddLevel(catalog, {{{0, 0, -1}, {9, 9, -1}}});
   catalog.Variables.resize(2);
@@ -102,7 +102,7 @@ TEST(Grids, OfARectilinearCatalogAreItsLevels)
   catalog.SetPresence(1, 1, Presence::Stored);
   EXPECT_EQ(AllLeaves(catalog, 0, All, {0}), (Flags{false, true}));
   EXPECT_EQ(AllLeaves(catalog, 0, All, {1}), (Flags{true, false}));
-  catalog.Grid = GridKind::Uniform;
+  catalog.Grid = GridType::Uniform;
   EXPECT_EQ(AllLeaves(catalog, 0, All, {0}), (Flags{false, false}));
 }
 
@@ -139,22 +139,22 @@ TEST(Grids, AutomaticShowsTheFirstWithAWantedVariable)
   const Catalog catalog = ManyGrids();
   const Flags domain{false, false, true, true, true}, boxes{true, true, false, true, true};
   const auto automatic = [&](const std::vector<int>& wanted) {
-    return LevelsLeftOut(catalog, 0, All, wanted, AutomaticGrid);
+    return ExcludedLevels(catalog, 0, All, wanted, AutomaticGrid);
   };
   EXPECT_EQ(automatic({OfDomain, OfSensor, OfSurface, Places}), domain);
   EXPECT_EQ(automatic({OfSensor, OfSurface, Places}), boxes);
   EXPECT_EQ(automatic({}), domain) << "as if all were wanted";
   EXPECT_EQ(
-      LevelsLeftOut(catalog, 2, All, {OfDomain}, AutomaticGrid), (Flags{false, false, false, true, true}))
+      ExcludedLevels(catalog, 2, All, {OfDomain}, AutomaticGrid), (Flags{false, false, false, true, true}))
       << "the domain is out of range";
 }
 
 TEST(Grids, CanBeNamed)
 {
   const Catalog catalog = ManyGrids();
-  EXPECT_EQ(LevelsLeftOut(catalog, 0, All, {OfDomain}, "source"), (Flags{true, true, true, true, false}));
+  EXPECT_EQ(ExcludedLevels(catalog, 0, All, {OfDomain}, "source"), (Flags{true, true, true, true, false}));
   try {
-    LevelsLeftOut(catalog, 0, All, {OfDomain}, "sonsor");
+    ExcludedLevels(catalog, 0, All, {OfDomain}, "sonsor");
     FAIL() << "a grid that is not there";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("Automatic, All, domain, boxes, sensor, source"));

@@ -42,7 +42,7 @@ std::vector<int> Numbers(const std::vector<bool>& flags)
 std::vector<int> InBox(const Catalog& catalog, const Double3& lower, const Double3& upper)
 {
   RegionOfInterest region;
-  region.Kind = Shape::InBox;
+  region.Type = Shape::InBox;
   region.Lower = lower;
   region.Upper = upper;
   return Numbers(PatchesNear(catalog, region));
@@ -51,7 +51,7 @@ std::vector<int> InBox(const Catalog& catalog, const Double3& lower, const Doubl
 std::vector<int> OnPlane(const Catalog& catalog, const Double3& origin, const Double3& normal)
 {
   RegionOfInterest region;
-  region.Kind = Shape::OnPlane;
+  region.Type = Shape::OnPlane;
   region.Origin = origin;
   region.Normal = normal;
   return Numbers(PatchesNear(catalog, region));
@@ -101,7 +101,7 @@ TEST(PatchesNear, OfTwoDimensionsDoNotMindTheThird)
 TEST(PatchesNear, OfRectilinearGridsGoByTheirAxes)
 {
   Catalog row = Row(3);
-  row.Grid = GridKind::Rectilinear;
+  row.Grid = GridType::Rectilinear;
   row.Axes[0] = {0, {0, 1, 2, 3, 4, 10, 20, 30, 40, 41, 42, 43, 44}, {}};
   row.Axes[1] = {0, {0, 1, 2, 3, 4}, {}};
   row.Axes[2] = {0, {0, 1, 2, 3, 4}, {}};
@@ -114,7 +114,7 @@ TEST(PatchesNear, OfRectilinearGridsGoByTheirAxes)
 TEST(PatchesNear, AreAllWherePlacesAreNotKnown)
 {
   Catalog row = Row(3);
-  row.Grid = GridKind::Curvilinear;
+  row.Grid = GridType::Curvilinear;
   EXPECT_FALSE(KnowsPositions(row));
   EXPECT_EQ(InBox(row, {-5, -5, -5}, {-4, -4, -4}), (List{0, 1, 2}));
 }
@@ -133,7 +133,7 @@ TEST(PatchesWithValues, HaveThemOrTouchWhatMakesASurface)
 TEST(PatchesWithValues, CountWhatIsUnknownAndLeaveOutWhatHasNone)
 {
   const Catalog row = Row(5);
-  const ValueRange none = ValueRange::None();
+  const ValueRange none = ValueRange::EmptyRange();
   EXPECT_EQ(Numbers(PatchesWithValues(row, {none, none, none, {1, 2}, none}, {1, 1})), (List{2, 3, 4}));
   EXPECT_EQ(Numbers(PatchesWithValues(row, {{}, {1, 2}, {1, 2}, {1, 2}, {1, 2}}, {7, 7})), (List{0, 1}));
 }
@@ -167,8 +167,8 @@ TEST(ValueRange, AllowsForRoundingToFloats)
   EXPECT_GE(range.Greatest, std::max<double>(greatest, static_cast<float>(greatest)));
   EXPECT_NEAR(range.Least, least, 1e-6);
   const double huge = std::numeric_limits<double>::max();
-  EXPECT_TRUE(RangeOfFloats(huge, -huge).Meets({3, 3}));
-  EXPECT_TRUE(RangeOfFloats(std::nan(""), 1).Meets({3, 3}));
+  EXPECT_TRUE(RangeOfFloats(huge, -huge).Intersects({3, 3}));
+  EXPECT_TRUE(RangeOfFloats(std::nan(""), 1).Intersects({3, 3}));
 }
 
 /// Returns whether the plane meets the closed cell, from the cell's corners.
@@ -189,7 +189,7 @@ bool MeetsCell(const Catalog& catalog, const Int3& cell, const RegionOfInterest&
 double CheckCellsOnPlane(const Catalog& catalog, const Box& cells, const RegionOfInterest& plane)
 {
   const std::vector<Box> boxes = CellsOnPlane(catalog, 0, cells, plane, 8);
-  std::vector<std::uint8_t> times(static_cast<std::size_t>(cells.Cells()), 0);
+  std::vector<std::uint8_t> times(static_cast<std::size_t>(cells.CellCount()), 0);
   for (const Box& box : boxes) {
     EXPECT_EQ(Intersect(box, cells), box);
     for (int k = box.Lower[2]; k <= box.Upper[2]; ++k) {
@@ -219,7 +219,7 @@ TEST(CellsOnPlane, AreAllThatItMeetsAndFewOthers)
   const Catalog row = Row(1);
   const Box cells{{-20, 3, 100}, {45, 40, 160}};
   RegionOfInterest plane;
-  plane.Kind = Shape::OnPlane;
+  plane.Type = Shape::OnPlane;
   std::mt19937 random(5);
   std::uniform_real_distribution<double> part(-1, 1);
   for (int round = 0; round < 30; ++round) {

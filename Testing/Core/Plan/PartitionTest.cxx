@@ -71,7 +71,7 @@ double BoundingVolume(const Catalog& catalog, const std::vector<int>& parts, int
     }
   }
   return std::accumulate(
-      bounds.begin(), bounds.end(), 0.0, [](double sum, const Box& box) { return sum + box.Cells(); });
+      bounds.begin(), bounds.end(), 0.0, [](double sum, const Box& box) { return sum + box.CellCount(); });
 }
 
 }  // namespace

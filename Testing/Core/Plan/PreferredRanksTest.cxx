@@ -46,7 +46,7 @@ std::vector<double> CellsOfParts(
 {
   std::vector<double> cells(parts, 0);
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-    cells.at(preferred[p]) += static_cast<double>(catalog.Patches[p].Cells.Cells());
+    cells.at(preferred[p]) += static_cast<double>(catalog.Patches[p].Cells.CellCount());
   }
   return cells;
 }
@@ -66,7 +66,7 @@ std::vector<std::int64_t> CellsOf(const Catalog& catalog, const std::vector<int>
 {
   std::vector<std::int64_t> cells;
   for (const int p : patches) {
-    cells.push_back(catalog.Patches[p].Cells.Cells());
+    cells.push_back(catalog.Patches[p].Cells.CellCount());
   }
   return cells;
 }
@@ -119,7 +119,7 @@ TEST(PreferredRanks, DivideEachLevelAtRandomUpToTwoPatches)
         double largest = 0;
         std::set<int> used;
         for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-          largest = std::max(largest, static_cast<double>(catalog.Patches[p].Cells.Cells()));
+          largest = std::max(largest, static_cast<double>(catalog.Patches[p].Cells.CellCount()));
           used.insert(preferred[p]);
         }
         EXPECT_LE(*std::max_element(cells.begin(), cells.end()), total / parts + 2 * largest)
@@ -144,7 +144,7 @@ TEST(PreferredRanks, AreBoxesWherePatchesAreTiles)
 TEST(PreferredRanks, KeepPartitionsOfAMeshInTheirOrder)
 {
   Catalog catalog;
-  catalog.Grid = GridKind::Unstructured;
+  catalog.Grid = GridType::Unstructured;
   const std::vector<int> cells{5, 3, 5, 3, 5, 3, 5, 3};
   std::vector<Box> boxes;
   for (const int count : cells) {
@@ -218,7 +218,7 @@ TEST(PreferredRanks, BalanceRegions)
   Dice dice(5);
   for (int trial = 0; trial < 100; ++trial) {
     RegionOfInterest region;
-    region.Kind = RegionOfInterest::Shape::InBox;
+    region.Type = RegionOfInterest::Shape::InBox;
     for (int axis = 0; axis < 3; ++axis) {
       region.Lower[axis] = static_cast<double>(dice.Between(0, 15));
       region.Upper[axis] = static_cast<double>(dice.Between(0, 15));
@@ -249,7 +249,7 @@ TEST(PreferredRanks, AreThoseOfAllPatchesOfABlock)
     options.Merge = true;
     for (const int parts : {2, 3, 8}) {
       const std::vector<int> preferred = PreferredRanks(catalog, parts);
-      for (const Block& block : MakeBlocks(catalog, shown, KindsByPreferredRank(kinds, preferred),
+      for (const Block& block : MakeBlocks(catalog, shown, TypesByPreferredRank(kinds, preferred),
                Nesting(catalog, shown), dice.Between(0, 1) == 0, options)) {
         for (const OwnedBox& part : block.Parts) {
           EXPECT_EQ(preferred[part.Owner], preferred[block.Parts[0].Owner]) << "seed " << seed;

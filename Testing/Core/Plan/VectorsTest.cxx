@@ -31,7 +31,7 @@ Found VectorsOf(const Catalog& catalog)
   std::vector<int> wanted(catalog.Variables.size());
   std::iota(wanted.begin(), wanted.end(), 0);
   Found found;
-  for (const ComposedVector& vector : VectorsAmong(catalog, wanted)) {
+  for (const ComposedVector& vector : ComposedVectors(catalog, wanted)) {
     found.emplace_back(vector.Name, vector.Components);
   }
   return found;
@@ -72,7 +72,7 @@ TEST(Vectors, AreNotMadeOfWhatDoesNotBelongTogether)
   EXPECT_THAT(VectorsOf({"", "é", "x"}), IsEmpty());
 
   Catalog catalog = WithVariables({"x_v", "y_v", "z_v"});
-  EXPECT_THAT(VectorsAmong(catalog, {0, 1}), IsEmpty()) << "one is not wanted";
+  EXPECT_THAT(ComposedVectors(catalog, {0, 1}), IsEmpty()) << "one is not wanted";
   catalog.Variables[1].Center = Centering::Node;
   EXPECT_THAT(VectorsOf(catalog), IsEmpty());
   catalog.Variables[1].Center = Centering::Cell;

@@ -146,8 +146,8 @@ protected:
         least = std::min(least, values[t * array.Components + c]);
         greatest = std::max(greatest, values[t * array.Components + c]);
       }
-      EXPECT_EQ(array.Range.OfComponent(c).Least, least);
-      EXPECT_EQ(array.Range.OfComponent(c).Greatest, greatest);
+      EXPECT_EQ(array.Range.RangeOfComponent(c).Least, least);
+      EXPECT_EQ(array.Range.RangeOfComponent(c).Greatest, greatest);
     }
   }
 
@@ -191,7 +191,7 @@ protected:
       return constant->second;
     }
     const Variable& info = catalog.Variables[variable];
-    Box stored = Grown(catalog.Patches[patch].Cells, info.Ghosts);
+    Box stored = Grow(catalog.Patches[patch].Cells, info.Ghosts);
     for (int axis = 0; axis < catalog.Dimension && info.Center == Centering::Node; ++axis) {
       ++stored.Upper[axis];
     }
@@ -217,8 +217,8 @@ protected:
   void ExpectCells(const Catalog& catalog, const Block& block, int variable, const LoadedArray& array) const
   {
     const Box grid = GridCells(block);
-    ASSERT_EQ(array.Tuples, grid.Cells());
-    std::vector<bool> known(grid.Cells(), false);
+    ASSERT_EQ(array.Tuples, grid.CellCount());
+    std::vector<bool> known(grid.CellCount(), false);
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
     std::vector<Region> regions = block.GhostRegions;
     for (const OwnedBox& part : block.Parts) {
@@ -247,7 +247,7 @@ protected:
     for (int axis = 0; axis < catalog.Dimension; ++axis) {
       ++grid.Upper[axis];
     }
-    ASSERT_EQ(array.Tuples, grid.Cells());
+    ASSERT_EQ(array.Tuples, grid.CellCount());
     std::map<Int3, int> owners;
     for (const OwnedBox& part : block.Parts) {
       Box nodes = part.Cells;

@@ -162,7 +162,7 @@ TEST_F(BlockArraysLoading, RejectsAnArrayThatSomePatchesLack)
   };
   LoadResult result = this->Load(catalog, Wanting(blocks));
   ASSERT_EQ(result.Faults.size(), 1u);
-  EXPECT_THAT(result.Faults[0].Message, HasSubstr("none on patch 3"));
+  EXPECT_THAT(result.Faults[0].Message, HasSubstr("no values on patch 3"));
   EXPECT_EQ(result.At(0, 2).Status, ArrayStatus::Failed);
   EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::Read);
 }

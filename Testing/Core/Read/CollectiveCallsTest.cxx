@@ -42,7 +42,7 @@ protected:
     for (const std::string& text : mine) {
       faults.push_back({0, 0, text});
     }
-    return AgreeOnFaults(ranks, "", faults).Texts;
+    return GatherFaults(ranks, "", faults).Texts;
   }
 
   testing::TempFolder Folder;
@@ -114,7 +114,8 @@ TEST_F(CollectiveCalls, RefusesFilesOfSeveralFormats)
   const auto message = testing::MessageOf([&] { OpenSeries(this->Reader, {this->Summary, other}, {}); });
   EXPECT_THAT(message,
       ::testing::AllOf(::testing::StartsWith(other + ": expected the format SAMRAI of " + this->Summary),
-          HasSubstr("found the format GrADS. Open files of different formats separately.")));
+          HasSubstr("found the format GrADS. All files of a series have the same format: open files of "
+                    "different formats separately.")));
   EXPECT_EQ(OpenSeries(this->Reader, {other}, {}).Steps.size(), 1u);
 }
 

@@ -28,12 +28,12 @@ PrefetchedStep Prepared(Communicator& ranks, std::size_t step)
     request.Variables.push_back(RequestAsStored(opened->Data(), static_cast<int>(v)));
   }
   request.Memory = std::make_shared<MemoryPool>();
-  request.Ahead = true;
+  request.IsPrefetch = true;
   StepOptions options;
   options.LastLevel = 99;
   options.Piece = Rank;
   options.Pieces = Ranks;
-  return ReserveAhead(*LocateStep(PlanStep(ranks, opened, options, request, "")), step);
+  return ReservePrefetch(*LocateStep(PlanStep(ranks, opened, options, request, "")), step);
 }
 
 void CheckThatAllTakeIt(Communicator& ranks)
@@ -42,7 +42,7 @@ void CheckThatAllTakeIt(Communicator& ranks)
   queue.Add(Prepared(ranks, 0));
   queue.Add(Prepared(ranks, 1));
   for (const std::size_t step : {0, 1}) {
-    std::optional<PrefetchedStep> taken = queue.Take(ranks, step);
+    std::optional<PrefetchedStep> taken = queue.TakeStep(ranks, step);
     Expect(taken.has_value(), "not taken");
     if (taken) {
       ReadThreads threads(1);
@@ -63,10 +63,10 @@ void CheckThatNobodyTakesIt(Communicator& ranks, const char* when, std::size_t w
   if (Rank == Ranks - 1) {
     differ(queue, wanted);
   }
-  Expect(!queue.Take(ranks, wanted), std::string("taken though ") + when);
-  Expect(!queue.Has(0) && !queue.Has(1), std::string("the queue is not empty though ") + when);
+  Expect(!queue.TakeStep(ranks, wanted), std::string("taken though ") + when);
+  Expect(!queue.Contains(0) && !queue.Contains(1), std::string("the queue is not empty though ") + when);
   queue.Add(Prepared(ranks, 1));
-  Expect(queue.Take(ranks, 1).has_value(), std::string("of no use any more when ") + when);
+  Expect(queue.TakeStep(ranks, 1).has_value(), std::string("of no use any more when ") + when);
 }
 
 void CheckAgreement(Communicator& ranks)
@@ -75,16 +75,16 @@ void CheckAgreement(Communicator& ranks)
   Prefetcher queue;
   queue.RecordDisplayed(0);
   queue.RecordDisplayed(1);
-  Expect(queue.Agree(ranks, 1), "all are alike");
-  Expect(queue.Agree(ranks, odd ? 0 : 1) == (Ranks == 1), "one is to read nothing ahead");
+  Expect(queue.IsSameOnAllRanks(ranks, 1), "all are alike");
+  Expect(queue.IsSameOnAllRanks(ranks, odd ? 0 : 1) == (Ranks == 1), "one is to read nothing ahead");
   queue.RecordDisplayed(odd ? 4 : 2);
-  Expect(queue.Agree(ranks, 1) == (Ranks == 1), "one has shown another step");
+  Expect(queue.IsSameOnAllRanks(ranks, 1) == (Ranks == 1), "one has shown another step");
   if (Rank == 0) {
     queue.Stop();
   }
-  Expect(!queue.Agree(ranks, 1), "one is stopped");
+  Expect(!queue.IsSameOnAllRanks(ranks, 1), "one is stopped");
   queue.Clear();
-  Expect(queue.Agree(ranks, 1), "all are alike again");
+  Expect(queue.IsSameOnAllRanks(ranks, 1), "all are alike again");
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ int main(int argc, char** argv)
     CheckThatNobodyTakesIt(
         ranks, "one rank is stopped", 0, [](Prefetcher& queue, std::size_t&) { queue.Stop(); });
     CheckThatNobodyTakesIt(
-        ranks, "one rank has dropped it", 0, [](Prefetcher& queue, std::size_t&) { queue.Drop(); });
+        ranks, "one rank has dropped it", 0, [](Prefetcher& queue, std::size_t&) { queue.ClearQueue(); });
     CheckThatNobodyTakesIt(ranks, "it is not the next", 1, [](Prefetcher&, std::size_t&) {});
     if (Ranks > 1) {
       CheckThatNobodyTakesIt(

@@ -35,17 +35,17 @@ protected:
     LoadRequest request;
     request.Variables = {RequestAsStored(opened->Data(), 0)};
     request.Memory = this->Memory;
-    request.Ahead = true;
-    request.Files = [gate = this->GateOf(step)](const LocationTable& table) {
+    request.IsPrefetch = true;
+    request.MakeSource = [gate = this->GateOf(step)](const LocationTable& table) {
       return std::make_unique<HangingSource>(MakeFileSource(table.Files), gate);
     };
     StepOptions options;
     options.LastLevel = 1;
-    return ReserveAhead(*LocateStep(PlanStep(*this->Alone, opened, options, request, "")), step);
+    return ReservePrefetch(*LocateStep(PlanStep(*this->Alone, opened, options, request, "")), step);
   }
 
   void Add(int step) { this->Ahead->Add(this->Prepared(step)); }
-  std::optional<PrefetchedStep> Take(int step) { return this->Ahead->Take(*this->Alone, step); }
+  std::optional<PrefetchedStep> Take(int step) { return this->Ahead->TakeStep(*this->Alone, step); }
 
   std::shared_ptr<HangingSource::Gate> GateOf(int step)
   {
@@ -98,17 +98,17 @@ protected:
 TEST_F(Prefetching, FollowsDirectionAndDistance)
 {
   Prefetcher& ahead = *this->Ahead;
-  EXPECT_THAT(ahead.Next(10, 3), IsEmpty());
+  EXPECT_THAT(ahead.NextSteps(10, 3), IsEmpty());
   ahead.RecordDisplayed(4);
-  EXPECT_THAT(ahead.Next(10, 3), IsEmpty()) << "one step has no direction";
+  EXPECT_THAT(ahead.NextSteps(10, 3), IsEmpty()) << "one step has no direction";
   ahead.RecordDisplayed(5);
-  EXPECT_THAT(ahead.Next(10, 3), ElementsAre(6, 7, 8));
-  EXPECT_THAT(ahead.Next(10, 0), IsEmpty());
-  EXPECT_THAT(ahead.Next(8, 3), ElementsAre(6, 7)) << "the series ends";
+  EXPECT_THAT(ahead.NextSteps(10, 3), ElementsAre(6, 7, 8));
+  EXPECT_THAT(ahead.NextSteps(10, 0), IsEmpty());
+  EXPECT_THAT(ahead.NextSteps(8, 3), ElementsAre(6, 7)) << "the series ends";
   ahead.RecordDisplayed(5);
-  EXPECT_THAT(ahead.Next(10, 1), ElementsAre(6)) << "the same step once more says nothing";
+  EXPECT_THAT(ahead.NextSteps(10, 1), ElementsAre(6)) << "the same step once more says nothing";
   ahead.RecordDisplayed(3);
-  EXPECT_THAT(ahead.Next(10, 3), ElementsAre(1)) << "back, two at a time";
+  EXPECT_THAT(ahead.NextSteps(10, 3), ElementsAre(1)) << "back, two at a time";
 }
 
 TEST_F(Prefetching, ForgetsTheDirectionWhenStoppedOnly)
@@ -116,12 +116,12 @@ TEST_F(Prefetching, ForgetsTheDirectionWhenStoppedOnly)
   Prefetcher& ahead = *this->Ahead;
   ahead.RecordDisplayed(0);
   ahead.RecordDisplayed(1);
-  ahead.Drop();
-  EXPECT_THAT(ahead.Next(10, 1), ElementsAre(2));
+  ahead.ClearQueue();
+  EXPECT_THAT(ahead.NextSteps(10, 1), ElementsAre(2));
   ahead.Stop();
-  EXPECT_THAT(ahead.Next(10, 1), IsEmpty());
+  EXPECT_THAT(ahead.NextSteps(10, 1), IsEmpty());
   ahead.RecordDisplayed(5);
-  EXPECT_THAT(ahead.Next(10, 1), IsEmpty()) << "the step before the stop does not count";
+  EXPECT_THAT(ahead.NextSteps(10, 1), IsEmpty()) << "the step before the stop does not count";
 }
 
 TEST_F(Prefetching, ReadsOneStepAfterAnother)
@@ -135,10 +135,10 @@ TEST_F(Prefetching, ReadsOneStepAfterAnother)
     this->Open(step);
   }
   for (const int step : {1, 2, 3}) {
-    EXPECT_TRUE(this->Ahead->Has(step));
+    EXPECT_TRUE(this->Ahead->Contains(step));
     std::optional<PrefetchedStep> taken = this->Take(step);
     ASSERT_TRUE(taken);
-    EXPECT_FALSE(this->Ahead->Has(step));
+    EXPECT_FALSE(this->Ahead->Contains(step));
     ExpectDensity(std::move(taken), step);
   }
 }
@@ -163,8 +163,8 @@ TEST_F(Prefetching, DropsTheQueueForAnotherStep)
   this->Add(2);
   WaitUntil([this] { return this->IsBegun(1); });
   EXPECT_FALSE(this->Take(2)) << "not the next one";
-  EXPECT_FALSE(this->Ahead->Has(1));
-  EXPECT_FALSE(this->Ahead->Has(2));
+  EXPECT_FALSE(this->Ahead->Contains(1));
+  EXPECT_FALSE(this->Ahead->Contains(2));
   this->Open(1);
   this->WaitForTasks();
   EXPECT_FALSE(this->IsBegun(2)) << "nobody wants it any more";
@@ -182,15 +182,15 @@ TEST_F(Prefetching, StopsWithoutWaitingAndGivesBackLater)
   this->Add(2);
   WaitUntil([this] { return this->IsBegun(1); });
   this->Ahead->Stop();
-  EXPECT_TRUE(this->Ahead->Has(1)) << "memory is given back by all ranks together";
+  EXPECT_TRUE(this->Ahead->Contains(1)) << "memory is given back by all ranks together";
   this->Open(1);
   EXPECT_FALSE(this->IsBegunSoon(2));
-  EXPECT_FALSE(this->Ahead->Agree(*this->Alone, 1)) << "stopped";
+  EXPECT_FALSE(this->Ahead->IsSameOnAllRanks(*this->Alone, 1)) << "stopped";
   EXPECT_FALSE(this->Take(1)) << "what was read of it is not all";
-  EXPECT_FALSE(this->Ahead->Has(1));
+  EXPECT_FALSE(this->Ahead->Contains(1));
   this->WaitForTasks();
   EXPECT_FALSE(this->IsBegun(2));
-  EXPECT_TRUE(this->Ahead->Agree(*this->Alone, 1)) << "as new";
+  EXPECT_TRUE(this->Ahead->IsSameOnAllRanks(*this->Alone, 1)) << "as new";
 }
 
 TEST_F(Prefetching, MayBeDestroyedWhileRequestsHang)
@@ -216,7 +216,7 @@ TEST_F(Prefetching, MayBeDroppedAtAnyTime)
       this->Add(step);
     }
     std::this_thread::sleep_for(std::chrono::microseconds(20 * round));
-    round % 3 == 0 ? this->Ahead->Drop() : round % 3 == 1 ? this->Ahead->Clear() : this->Ahead->Stop();
+    round % 3 == 0 ? this->Ahead->ClearQueue() : round % 3 == 1 ? this->Ahead->Clear() : this->Ahead->Stop();
     EXPECT_FALSE(this->Take(1));
   }
   this->WaitForTasks();
@@ -226,7 +226,7 @@ TEST_F(Prefetching, ReadsOnAfterAStepThatIsBroken)
 {
   this->Add(1);
   PrefetchedStep broken = this->Prepared(2);
-  for (const std::string& file : broken.Located.Rank->Files()) {
+  for (const std::string& file : broken.Located.ReadOfRank->Files()) {
     std::filesystem::resize_file(file, 100);
   }
   this->Ahead->Add(std::move(broken));
@@ -236,7 +236,7 @@ TEST_F(Prefetching, ReadsOnAfterAStepThatIsBroken)
   }
   WaitUntil([this] { return this->IsBegun(3); });
   ExpectDensity(this->Take(1), 1);
-  EXPECT_EQ(Load(this->Take(2)).Outcome, LoadOutcome::PlanAgain);
+  EXPECT_EQ(Load(this->Take(2)).Outcome, LoadOutcome::Replan);
   ExpectDensity(this->Take(3), 3);
 }
 

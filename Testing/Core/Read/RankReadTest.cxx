@@ -401,7 +401,7 @@ TEST_F(RankReading, ReturnsWhenCancelledThoughRequestsHang)
   const auto pool = std::make_shared<MemoryPool>();
   LoadRequest request = this->Everything(3);
   request.Memory = pool;
-  request.Files = [gate](const LocationTable& table) {
+  request.MakeSource = [gate](const LocationTable& table) {
     return std::make_unique<HangingSource>(MakeFileSource(table.Files), gate);
   };
   // All arguments of the read are destroyed before the requests continue.
@@ -444,7 +444,7 @@ TEST_F(RankReading, BeginsAheadAndIsCompletedLater)
   LoadResult result = loader.Read();
   EXPECT_TRUE(result.Faults.empty());
   EXPECT_GT(result.Report.Bytes, 0u);
-  EXPECT_EQ(result.Report.BytesAhead, result.Report.Bytes);
+  EXPECT_EQ(result.Report.PrefetchedBytes, result.Report.Bytes);
   for (int patch = 0; patch < 3; ++patch) {
     EXPECT_EQ(this->ValuesOf(result.At(patch, 0)), this->Expected(patch, 0));
   }
@@ -457,7 +457,7 @@ TEST_F(RankReading, BegunAheadMayBeGivenUp)
   {
     LoadRequest request = this->Everything(2);
     request.Memory = pool;
-    request.Files = [gate](const LocationTable& table) {
+    request.MakeSource = [gate](const LocationTable& table) {
       return std::make_unique<HangingSource>(MakeFileSource(table.Files), gate);
     };
     const auto locate = [this](const std::vector<PatchVariable>& requests) {

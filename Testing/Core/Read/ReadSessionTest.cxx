@@ -59,7 +59,7 @@ protected:
     DumpSeries::ExpectDensity(*loaded, valuesOf < 0 ? step : valuesOf);
     this->Session.Report(*loaded);
     this->Prefetch();
-    return loaded->Report().Ahead == 1;
+    return loaded->Report().Prefetches == 1;
   }
 
   const DumpSeries Series{6};
@@ -142,12 +142,12 @@ TEST_F(SessionReading, ReadsAgainWhatHasChangedSince)
 TEST_F(SessionReading, ReadsAheadOnlyThePatchesWithTheValues)
 {
   // According to the draft of the summary, all values of a patch equal its number, 0 to 2.
-  this->Request.Values = WantedValues{"density", {5, 6}};
+  this->Request.Values = ValueCondition{"density", {5, 6}};
   const auto patchesRead = [this](int step) {
     std::optional<LoadedStep> loaded = this->Read(step);
     this->Session.Report(*loaded);
     this->Prefetch();
-    return std::make_pair(loaded->Report().Ahead, loaded->Plan.LocalBlocks.size());
+    return std::make_pair(loaded->Report().Prefetches, loaded->Plan.LocalBlocks.size());
   };
   EXPECT_EQ(patchesRead(0), std::make_pair(0, std::size_t(0)));
   EXPECT_EQ(patchesRead(1), std::make_pair(0, std::size_t(0)));
@@ -233,8 +233,8 @@ TEST_F(SessionReading, SaysWhatIsWrongWithTheRequest)
 {
   this->Request.Options.FirstLevel = this->Request.Options.LastLevel = 7;
   EXPECT_TRUE(this->Read(0)->Plan.LocalBlocks.empty());
-  EXPECT_THAT(this->Warnings, ElementsAre(HasSubstr("none of the 2 levels of this time step is in")));
-  this->Request.Values = WantedValues{"nothing", {}};
+  EXPECT_THAT(this->Warnings, ElementsAre(HasSubstr("contains none of the 2 levels of this time step")));
+  this->Request.Values = ValueCondition{"nothing", {}};
   EXPECT_THAT(testing::MessageOf([this] { this->Read(0); }), HasSubstr("The data have no array 'nothing'"));
 }
 
@@ -247,7 +247,7 @@ TEST_F(SessionReading, FailsForABrokenStepAndShowsTheOthers)
   EXPECT_THAT(testing::MessageOf([this] { this->Read(2); }), HasSubstr("some patches cannot be read"));
   EXPECT_FALSE(this->ShowWasAhead(3));
   this->Request.Options.SkipBroken = true;
-  EXPECT_THAT(this->Read(2)->Warning(), HasSubstr("Skipping 2 of 3 patches, which cannot be read"));
+  EXPECT_THAT(this->Read(2)->Warning(), HasSubstr("PatchIO skips 2 of 3 patches, which cannot be read"));
 }
 
 TEST_F(SessionReading, ForgetsThatAFileWasMissingOnceItIsBack)
@@ -270,7 +270,7 @@ TEST_F(SessionReading, SaysOnceThatSomethingIsBrokenThatIsNotShown)
   this->Session.Forget();
   this->Session.Series.SetIndexMode(IndexMode::On);
   this->Open();
-  this->Request.Options.Region.Kind = RegionOfInterest::Shape::InBox;
+  this->Request.Options.Region.Type = RegionOfInterest::Shape::InBox;
   this->Request.Options.Region.Lower = {10, -1, 0};
   this->Request.Options.Region.Upper = {10.2, 0, 0};
   this->Request.PrefetchSteps = 0;

@@ -50,7 +50,7 @@ protected:
     this->Session.Series.OpenAny(*this->Alone);
   }
 
-  bool Look() { return this->Session.LookForNewSteps(*this->Alone); }
+  bool Look() { return this->Session.AddNewSteps(*this->Alone); }
 
   std::vector<double> Times() const { return this->Session.Series.Times(); }
 
@@ -63,7 +63,7 @@ protected:
     DumpSeries::ExpectDensity(*loaded, step);
     this->Session.Report(*loaded);
     this->Session.Prefetch(*this->Alone, this->Request, this->Observer);
-    return loaded->Report().Ahead == 1;
+    return loaded->Report().Prefetches == 1;
   }
 
   const DumpSeries Dumps{6};
@@ -160,7 +160,7 @@ TEST_F(SeriesGrowth, TellsOfStepsThatDoNotComeOnceThatIsClear)
   }
   this->List({0, 1, 2, 3});
   EXPECT_TRUE(this->Look());
-  EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), HasSubstr("Skipping step 1."));
+  EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), HasSubstr("PatchIO skips step 1."));
   this->List({0, 1, 2, 3, 4});
   EXPECT_TRUE(this->Look());
   EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), IsEmpty());

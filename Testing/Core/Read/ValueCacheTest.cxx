@@ -239,7 +239,7 @@ TEST_F(ValueCaching, LeavesWhatIsShownToReadsThatNobodyAskedForYet)
   const auto read = [&](int step, bool ahead) {
     catalog.StepInFile = step;
     LoadRequest request = this->Cached(MergeAll(catalog), {0});
-    request.Ahead = ahead;
+    request.IsPrefetch = ahead;
     RankRead([&](const std::vector<PatchVariable>& requests) { return this->Locate(catalog, requests); },
         catalog, request);
   };
@@ -286,7 +286,7 @@ TEST_F(ValueCaching, LeavesArraysToThoseWhoShowThem)
   LoadResult result = this->LoadWritten(catalog, request);
   this->Cache->Clear();
   EXPECT_GT(this->Memory->TotalBytes(), this->Memory->KeptBytes());
-  this->Memory->Keep(0);
+  this->Memory->SetKeptLimit(0);
   this->ExpectValues(catalog, request, result);
   result = LoadResult();
   EXPECT_EQ(this->Memory->TotalBytes(), 0u);

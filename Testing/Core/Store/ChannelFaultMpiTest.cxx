@@ -8,7 +8,7 @@
 #include "Base/Communicator.h"
 #include "IrregularFormat.h"
 #include "MpiTest.h"
-#include "Store/GroupedFile.h"
+#include "Store/IndexFileHead.h"
 #include "Store/StepIndexFile.h"
 
 #include <fmt/format.h>
@@ -145,7 +145,7 @@ void CheckWriting(Communicator& comm, const std::string& folder, int victim)
     try {
       IndexFileHead::Read(name("shut"));
     } catch (const IndexFileError& error) {
-      refused = error.Kind == FileFault::Unfinished;
+      refused = error.Fault == FileFault::Unfinished;
     }
     Expect(refused, where + ": half a file passes for a whole one");
   }
@@ -175,7 +175,7 @@ void CheckLostFolder(Communicator& comm, const std::string& folder)
   const std::string absolute = catalog.Path;
   catalog.Path = "summary.samrai";
   const SaveOutcome outcome = SaveStepIndexFile(comm, format, catalog, built, describing, settings);
-  Expect(outcome.Path.empty() && !outcome.WhyNot.empty(), "saved where a path leads nowhere");
+  Expect(outcome.Path.empty() && !outcome.Reason.empty(), "saved where a path leads nowhere");
   fs::current_path(before);
   catalog.Path = absolute;
   Expect(!SaveStepIndexFile(comm, format, catalog, built, describing, settings).Path.empty(), "not saved");

@@ -100,7 +100,7 @@ std::string Write(
   BuiltIndex built = *BuildIndex(ranks, truth.Source, truth.Data, settings);
   ExpectRight(truth, truth.Data, built.Index, where + ", built");
   const SaveOutcome outcome = SaveStepIndexFile(ranks, truth.Source, truth.Data, built, describing, settings);
-  Expect(!outcome.Path.empty(), where + ": not saved: " + outcome.WhyNot);
+  Expect(!outcome.Path.empty(), where + ": not saved: " + outcome.Reason);
   return outcome.Path;
 }
 
@@ -174,7 +174,7 @@ void CheckNoPlace(const std::string& path)
   BuiltIndex built = *BuildIndex(*all.Ranks, truth.Source, truth.Data, Ways()[0].second);
   const SaveOutcome outcome =
       SaveStepIndexFile(*all.Ranks, truth.Source, truth.Data, built, describing, Ways()[0].second);
-  Expect(outcome.Path.empty() && !outcome.WhyNot.empty(), "saved where nothing can be");
+  Expect(outcome.Path.empty() && !outcome.Reason.empty(), "saved where nothing can be");
   ExpectRight(truth, truth.Data, built.Index, "unsaved");
   ::setenv("PATCHIO_METADATA_DIR", before.c_str(), 1);
 }

@@ -232,8 +232,8 @@ TEST_F(IrregularIndex, RefusesChunksThatSeveralArraysClaim)
   std::iota(keys.begin(), keys.end(), 0);
   const auto read = [&] {
     ShardWriter out;
-    PutIrregularLocations(out, keys, table, {0});
-    const std::vector<std::byte> bytes = out.Take();
+    AppendIrregularLocations(out, keys, table, {0});
+    const std::vector<std::byte> bytes = out.Finish();
     ShardReader in({bytes.data(), bytes.size()});
     IrregularLocations(in, 1, keys.size());
   };

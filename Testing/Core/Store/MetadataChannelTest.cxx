@@ -173,7 +173,7 @@ TEST_F(DumpChannel, SecondOpenComesFromTheIndexFile)
 TEST_F(DumpChannel, SecondOpenDoesWithoutHdf5)
 {
   testing::WriteText(this->DataFolder + "/dumps.visit", "visit_dump.00007/summary.samrai\n");
-  ASSERT_TRUE(this->OpenAndPrepare(this->Summary).Saved().WhyNot.empty());
+  ASSERT_TRUE(this->OpenAndPrepare(this->Summary).Saved().Reason.empty());
   OpenSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, IndexMode::On);
   for (const std::string& file : {this->Summary, this->Cluster, testing::ClusterPath(this->Summary, 0)}) {
     OverwriteUnseen(file, 0, "no HDF5!");
@@ -332,19 +332,19 @@ TEST_F(IrregularChannel, FilesThatAreTooYoungAreNotTrusted)
   IndexSettings settings;
   const SaveOutcome young = this->Save(settings);
   EXPECT_EQ(young.Path, "");
-  EXPECT_THAT(young.WhyNot, HasSubstr("less than 2 s ago"));
+  EXPECT_THAT(young.Reason, HasSubstr("less than 2 s ago"));
   EXPECT_GT(young.SecondsToWait, 0);
   EXPECT_LE(young.SecondsToWait, 2.1);
   settings.SettleSeconds = 0;
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(this->Save(settings).WhyNot, "");
+  EXPECT_EQ(this->Save(settings).Reason, "");
 }
 
 TEST_F(IrregularChannel, ATimeInTheFutureIsNotWaitedFor)
 {
   MakeOlder(this->DataFolder + "/data.1", -5000);
   const SaveOutcome outcome = this->Save(IndexSettings());
-  EXPECT_THAT(outcome.WhyNot, HasSubstr("future"));
+  EXPECT_THAT(outcome.Reason, HasSubstr("future"));
   EXPECT_LT(outcome.SecondsToWait, 0);
 }
 
@@ -355,7 +355,7 @@ TEST_F(IrregularChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
   testing::WriteText(this->Summary, "another text");
   const SaveOutcome outcome =
       SaveStepIndexFile(*this->Alone, this->Format, this->Data, built, describing, NoWaiting());
-  EXPECT_THAT(outcome.WhyNot, HasSubstr("changed while they were read"));
+  EXPECT_THAT(outcome.Reason, HasSubstr("changed while they were read"));
   EXPECT_EQ(outcome.Path, "");
 }
 
@@ -424,7 +424,7 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheHeads)
   const auto open = [&](IndexMode mode, double settle) {
     SeriesIndexFile indexFile(index, mode);
     SeriesOptions options;
-    options.Known = [&](const std::string& step) { return indexFile.Known(step); };
+    options.Known = [&](const std::string& step) { return indexFile.HeadOf(step); };
     const Series series = FormatOf(index).OpenSeries(index, options);
     EXPECT_EQ(indexFile.Save(series, settle), "");
     return series;
@@ -453,7 +453,7 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheNotes)
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
   const auto save = [&](const TimeStep& step) {
     SeriesIndexFile indexFile(index, IndexMode::On);
-    indexFile.Known(this->Summary);
+    indexFile.HeadOf(this->Summary);
     Series series;
     series.Steps.push_back(step);
     EXPECT_EQ(indexFile.Save(series, -10), "");
@@ -463,7 +463,7 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheNotes)
   OverwriteUnseen(this->Summary, 0, "no HDF5!");
   SeriesIndexFile indexFile(index, IndexMode::On);
   SeriesOptions options;
-  options.Known = [&](const std::string& step) { return indexFile.Known(step); };
+  options.Known = [&](const std::string& step) { return indexFile.HeadOf(step); };
   EXPECT_THAT(FormatOf(index).OpenSeries(index, options).Notes, ::testing::ElementsAre("kept"));
 }
 
@@ -508,7 +508,7 @@ TEST_F(IrregularChannel, FilesOutsideTheFolderAreNotSaved)
   elsewhere.Path = this->Summary;  // leads the format to its files
   BuiltIndex built = *BuildIndex(*this->Alone, this->Format, elsewhere, NoWaiting());
   EXPECT_THAT(
-      SaveStepIndexFile(*this->Alone, this->Format, this->Data, built, describing, NoWaiting()).WhyNot,
+      SaveStepIndexFile(*this->Alone, this->Format, this->Data, built, describing, NoWaiting()).Reason,
       HasSubstr("outside the folder"));
 }
 
@@ -523,7 +523,7 @@ TEST_F(IrregularChannel, AnUnfinishedFileIsSaidToBe)
   OverwriteUnseen(this->IndexFile, flag, std::string(1, '\0'));
   const IndexFileSearch search = this->Find();
   EXPECT_FALSE(search.Found);
-  EXPECT_EQ(search.Passed.at(0).Fault, FileFault::Unfinished);
+  EXPECT_EQ(search.Rejected.at(0).Fault, FileFault::Unfinished);
   EXPECT_THAT(search.Warning(), HasSubstr("incomplete"));
 }
 
@@ -582,7 +582,7 @@ TEST_F(IrregularChannel, ReadersAndWritersDoNotMeet)
     while (!done) {
       const IndexFileSearch search = this->Find();
       EXPECT_EQ(search.Warning(), "");
-      EXPECT_TRUE(search.Found || search.Passed[0].Fault == FileFault::Absent);
+      EXPECT_TRUE(search.Found || search.Rejected[0].Fault == FileFault::Absent);
     }
   });
   for (std::thread& writer : writers) {
@@ -738,7 +738,7 @@ TEST_F(IrregularChannel, DamageThatTheChecksumsSeeIsRefusedWithOneWarning)
     testing::WriteText(this->IndexFile, bytes);
     const IndexFileSearch search = this->Find();
     EXPECT_EQ(search.Found.has_value(), !covered[place]) << "byte " << place;
-    const FileFault fault = search.Found ? FileFault::Corrupted : search.Passed[0].Fault;
+    const FileFault fault = search.Found ? FileFault::Corrupted : search.Rejected[0].Fault;
     EXPECT_TRUE(fault == FileFault::Corrupted || fault == FileFault::Foreign) << "byte " << place;
     EXPECT_EQ(search.Warning().empty(), search.Found.has_value() || fault == FileFault::Foreign);
   }
@@ -801,16 +801,16 @@ TEST_F(IrregularChannel, OneThatMayNotBeReadIsThereAllTheSame)
   }
   const IndexFileSearch search = this->Find();
   EXPECT_FALSE(search.Found);
-  EXPECT_EQ(search.Passed.at(0).Fault, FileFault::Unreadable);
+  EXPECT_EQ(search.Rejected.at(0).Fault, FileFault::Unreadable);
   EXPECT_THAT(search.Warning(), HasSubstr("Permission denied"));
 }
 
 TEST_F(IrregularChannel, WhatIsNoFileOrInAFolderThatMayNotBeSearchedIsAbsent)
 {
-  EXPECT_EQ(this->Find().Passed.at(0).Fault, FileFault::Absent);
+  EXPECT_EQ(this->Find().Rejected.at(0).Fault, FileFault::Absent);
   fs::create_directory(this->IndexFile);
   const IndexFileSearch folder = this->Find();
-  EXPECT_EQ(folder.Passed.at(0).Fault, FileFault::Absent);
+  EXPECT_EQ(folder.Rejected.at(0).Fault, FileFault::Absent);
   EXPECT_EQ(folder.Warning(), "");
   fs::create_directory(this->Folder / "cache");
   fs::permissions(this->Folder / "", fs::perms::all);
@@ -841,7 +841,7 @@ TEST_F(IrregularChannel, OneThatNeedsTooMuchMemoryIsNotDamaged)
     GTEST_SKIP() << "skipped: the file system takes no file of that size";
   }
   const IndexFileSearch search = this->Find();
-  EXPECT_EQ(search.Passed.at(0).Fault, FileFault::Unreadable);
+  EXPECT_EQ(search.Rejected.at(0).Fault, FileFault::Unreadable);
   EXPECT_THAT(search.Warning(), HasSubstr("too large for the free memory"));
 }
 

@@ -32,7 +32,7 @@ DraftDataset FloatsOfType(const std::vector<float>& values, hid_t fileType)
 DraftDataset ExternalLink(const std::string& file, const std::string& object)
 {
   return [=](hid_t parent, const std::string& path) {
-    const hdf5::Handle links = MakeGroupsOnTheWay();
+    const hdf5::Handle links = IntermediateGroupLinks();
     Checked(H5Lcreate_external(file.c_str(), object.c_str(), parent, path.c_str(), links, H5P_DEFAULT));
   };
 }
@@ -40,7 +40,7 @@ DraftDataset ExternalLink(const std::string& file, const std::string& object)
 DraftDataset SoftLink(const std::string& object)
 {
   return [=](hid_t parent, const std::string& path) {
-    const hdf5::Handle links = MakeGroupsOnTheWay();
+    const hdf5::Handle links = IntermediateGroupLinks();
     Checked(H5Lcreate_soft(object.c_str(), parent, path.c_str(), links, H5P_DEFAULT));
   };
 }

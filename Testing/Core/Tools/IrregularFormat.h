@@ -143,8 +143,8 @@ private:
         ChunkedArray array;
         array.File = file;
         array.Rank = 2;
-        array.Filters[0] = FilterKind::Shuffle;
-        array.Filters[1] = FilterKind::Deflate;
+        array.Filters[0] = FilterType::Shuffle;
+        array.Filters[1] = FilterType::Deflate;
         array.Dims = {tuples, 2, 0, 0};
         array.ChunkDims = {4, 2, 0, 0};
         array.First = tuples;

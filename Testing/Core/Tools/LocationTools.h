@@ -25,7 +25,7 @@ inline std::string Describe(const LocationTable& table, const ChunkedArray& arra
   for (int i = 0; i < ChunkedArray::MaximumRank; ++i) {
     text += fmt::format(" {} {}", array.Dims[i], array.ChunkDims[i]);
   }
-  for (const FilterKind filter : array.Filters) {
+  for (const FilterType filter : array.Filters) {
     text += fmt::format(" {}", static_cast<int>(filter));
   }
   for (std::size_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {

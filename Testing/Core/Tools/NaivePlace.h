@@ -35,11 +35,11 @@ inline void PlaceNaively(const ArrayShape& shape, const std::byte* value, std::i
 }
 
 /// Returns the target for the values of a patch's own array.
-inline ReadTarget TargetIn(void* output, const Window& window, const std::vector<int>& slots,
+inline ReadTarget TargetIn(void* output, const ArrayMapping& mapping, const std::vector<int>& slots,
     ElementType type = ElementType::Float32)
 {
   ReadTarget target;
-  target.One = {output, window, type};
+  target.Main = {output, mapping, type};
   target.Slots = &slots;
   return target;
 }

@@ -17,7 +17,7 @@ inline void RunControlled(std::size_t tasks, const TaskBody& body, ReadControl& 
   IoScheduler read(tasks, body);
   read.SetLimit(control.Threads());
   while (!read.WaitFor(PollInterval)) {
-    control.Step(meter);
+    control.Update(meter);
     if (!progress()) {
       read.Cancel();
     }

@@ -102,13 +102,13 @@ inline void AddLevel(Catalog& catalog, const std::vector<Box>& boxes, const Int3
 /// Returns a mesh of two patches, the second one empty, with a variable "value" of nodes. The first patch has
 /// 5 points and, unstructured, 3 cells in a connectivity of 10; polygonal, a line of 3 points and two
 /// polygons of 7.
-inline Catalog MeshCatalog(GridKind grid)
+inline Catalog MeshCatalog(GridType grid)
 {
   Catalog catalog;
   catalog.Path = "/data/mesh.vtkhdf";
   catalog.Grid = grid;
   AddLevel(catalog, {{{0, 0, 0}, {2, 0, 0}}, {{0, 0, 0}, {0, 0, 0}}});
-  const bool lists = grid == GridKind::Polygonal;
+  const bool lists = grid == GridType::Polygonal;
   catalog.Meshes.resize(2);
   catalog.Meshes[0].Points = 5;
   catalog.Meshes[0].Cells = lists ? std::array<std::int64_t, 4>{0, 1, 2, 0} : std::array<std::int64_t, 4>{3};

@@ -43,7 +43,7 @@ TEST_F(AutomaticThreadsTest, BeginsWithAGuessWhereThereIsNoProfile)
   AutomaticThreads automatic;
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   EXPECT_EQ(automatic.Choice().Storage.Concurrency, 0);
-  const int guess = GuessedConcurrency(
+  const int guess = GuessConcurrency(
       automatic.Choice().Storage.Class, static_cast<int>(std::thread::hardware_concurrency()));
   EXPECT_EQ(automatic.Control().Threads(), guess);
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("N* unknown"));

@@ -24,8 +24,8 @@ TEST(NfsCounters, AreThoseOfTheMount)
                                                    NfsMount("/work", "nfs", 6, 7, 8, 9));
   const auto counters = ReadNfsCounters("/data", root.Path());
   ASSERT_TRUE(counters);
-  EXPECT_EQ(counters->Wanted, 5000000u);
-  EXPECT_EQ(counters->Delivered, 4000000u);
+  EXPECT_EQ(counters->BytesRequested, 5000000u);
+  EXPECT_EQ(counters->BytesDelivered, 4000000u);
   EXPECT_EQ(counters->Requests, 40u);
   EXPECT_DOUBLE_EQ(counters->Seconds, 1.5);
   EXPECT_FALSE(ReadNfsCounters("/proc", root.Path()));
@@ -37,7 +37,7 @@ TEST(NfsCounters, TakeTheUpperOfTwoMountsAndEscapedNames)
   TempFolder root;
   WriteDeepText(root / "proc/self/mountstats",
       NfsMount("/my\\040data", "nfs", 1, 2, 3, 4) + NfsMount("/my\\040data", "nfs", 10, 20, 30, 40));
-  EXPECT_EQ(ReadNfsCounters("/my data", root.Path())->Wanted, 10u);
+  EXPECT_EQ(ReadNfsCounters("/my data", root.Path())->BytesRequested, 10u);
 }
 
 TEST(NfsCounters, AreNoneWhereTheTextMakesNoSense)
@@ -70,8 +70,8 @@ TEST(LustreCounters, AreAddedUpOverTheTargetsOfTheFileSystem)
     WriteDeepText(folder + "llite/home-ffff8801/stats", LustreMount(9));
     const auto counters = ReadLustreCounters("10.0.0.1@tcp:10.0.0.2@tcp:/scratch/users", root.Path());
     ASSERT_TRUE(counters);
-    EXPECT_EQ(counters->Delivered, 3000u);
-    EXPECT_EQ(counters->Wanted, 5000u);
+    EXPECT_EQ(counters->BytesDelivered, 3000u);
+    EXPECT_EQ(counters->BytesRequested, 5000u);
     EXPECT_EQ(counters->Requests, 30u);
     EXPECT_DOUBLE_EQ(counters->Seconds, 3.5);
     EXPECT_FALSE(ReadLustreCounters("10.0.0.1@tcp:/other", root.Path()));

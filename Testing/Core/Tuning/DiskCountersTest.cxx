@@ -128,7 +128,7 @@ TEST(FindDisk, GoesDownAStackOfSingleDevices)
   fs::create_directory_symlink(crypt, volume + "/slaves/dm-0");
   const auto disk = FindDisk({253, 1}, "/dev/mapper/volume", "xfs", system.Root());
   EXPECT_TRUE(disk->Number == (DeviceNumber{8, 0}));
-  EXPECT_FALSE(disk->Several);
+  EXPECT_FALSE(disk->MaySpanDisks);
 }
 
 TEST(FindDisk, StaysWithWhatIsSpreadOverSeveralDisks)
@@ -142,7 +142,7 @@ TEST(FindDisk, StaysWithWhatIsSpreadOverSeveralDisks)
   fs::create_directory_symlink(second, raid + "/slaves/sdb");
   const auto disk = FindDisk({9, 0}, "/dev/md0", "ext4", system.Root());
   EXPECT_TRUE(disk->Number == (DeviceNumber{9, 0}));
-  EXPECT_TRUE(disk->Several);
+  EXPECT_TRUE(disk->MaySpanDisks);
 }
 
 TEST(FindDisk, TakesTheSourceWhereTheNumberIsNone)
@@ -153,7 +153,7 @@ TEST(FindDisk, TakesTheSourceWhereTheNumberIsNone)
   WriteText(system.Folder / "dev/dm-0", "");
   fs::create_symlink("../dm-0", system.Folder / "dev/mapper/home");
   EXPECT_TRUE(FindDisk({0, 40}, "/dev/sda", "btrfs", system.Root())->Number == (DeviceNumber{8, 0}));
-  EXPECT_TRUE(FindDisk({0, 40}, "/dev/sda", "btrfs", system.Root())->Several);
+  EXPECT_TRUE(FindDisk({0, 40}, "/dev/sda", "btrfs", system.Root())->MaySpanDisks);
   EXPECT_TRUE(
       FindDisk({0, 40}, "/dev/mapper/home", "btrfs", system.Root())->Number == (DeviceNumber{253, 0}));
   for (const char* const source :
@@ -194,18 +194,18 @@ TEST(KernelText, IsReadNoFurtherThanAsked)
   EXPECT_EQ(ReadKernelText(folder / "long", 777)->size(), 777u);
   EXPECT_EQ(ReadKernelText(folder / "long", 1 << 20)->size(), 100000u);
   EXPECT_FALSE(ReadKernelText(folder / "none", 777));
-  EXPECT_EQ(WordsOf(std::string(1000, 'a') + " b \t c d", 3).size(), 3u);
+  EXPECT_EQ(SplitWords(std::string(1000, 'a') + " b \t c d", 3).size(), 3u);
 }
 
 TEST(KernelText, CountersPassThroughZero)
 {
   constexpr std::uint64_t width = std::uint64_t(1) << 32;
-  EXPECT_EQ(Passed(5, 12), 7u);
-  EXPECT_EQ(Passed(width - 5, 3), 8u);
-  EXPECT_EQ(Passed(~std::uint64_t(0) - 4, 3), 8u);
-  EXPECT_EQ(Passed(width + 5, 2 * width), width - 5);
-  EXPECT_FALSE(Passed(1000, 3));  // the counter was reset
-  EXPECT_FALSE(Passed(1000 * width, 3));
+  EXPECT_EQ(CounterIncrease(5, 12), 7u);
+  EXPECT_EQ(CounterIncrease(width - 5, 3), 8u);
+  EXPECT_EQ(CounterIncrease(~std::uint64_t(0) - 4, 3), 8u);
+  EXPECT_EQ(CounterIncrease(width + 5, 2 * width), width - 5);
+  EXPECT_FALSE(CounterIncrease(1000, 3));  // the counter was reset
+  EXPECT_FALSE(CounterIncrease(1000 * width, 3));
 }
 
 }  // namespace patchio

@@ -69,8 +69,8 @@ TEST(IoReport, DividesBytesByReadTime)
 
 TEST(IoReport, DividesReadTimeIntoWaitingAndDecoding)
 {
-  EXPECT_DOUBLE_EQ(Example().DecodePart(), 0.5 * 0.5 / 2);
-  EXPECT_EQ(IoReport().DecodePart(), 0);
+  EXPECT_DOUBLE_EQ(Example().DecodeWallSeconds(), 0.5 * 0.5 / 2);
+  EXPECT_EQ(IoReport().DecodeWallSeconds(), 0);
 }
 
 TEST(IoReport, AddsAndComparesOverTheRanks)
@@ -79,7 +79,7 @@ TEST(IoReport, AddsAndComparesOverTheRanks)
   mine.Notes = {"mine"};
   FakeCommunicator comm({{2, 3, 100, 200, 300, 6e9, 3, 0.5, 9, 2, 1, 40, 6, 2, 1, 5e9, 0.25, 50, 7e9, 5},
       {5, 6, 1, 2, 3, 4, 6, 3, 1, 0.25, 8, 2, 1, 1, 1, 3, 0.5, 1, 2, 6}});
-  const IoReport total = Combine(mine, comm);
+  const IoReport total = CombineOverRanks(mine, comm);
   EXPECT_EQ(total.Ranks, 3);
   EXPECT_EQ(total.ThreadsMin, 2);
   EXPECT_EQ(total.ThreadsMax, 6);
@@ -92,8 +92,8 @@ TEST(IoReport, AddsAndComparesOverTheRanks)
   EXPECT_EQ(total.CachedBytes, 7'008'000'002u);
   EXPECT_EQ(total.PeakInFlight, 13);
   EXPECT_EQ(total.ArenaWidth, 19);
-  EXPECT_EQ(total.Ahead, 2);
-  EXPECT_EQ(total.BytesAhead, 5'000'000'003u);
+  EXPECT_EQ(total.Prefetches, 2);
+  EXPECT_EQ(total.PrefetchedBytes, 5'000'000'003u);
   EXPECT_EQ(total.WaitSeconds, 0.5);
   EXPECT_EQ(total.OpenSeconds, 3);
   EXPECT_EQ(total.LocateSeconds, 9);
@@ -107,7 +107,7 @@ TEST(IoReport, AddsAndComparesOverTheRanks)
 TEST(IoReport, OfOneProcessStaysAsItIs)
 {
   const auto comm = MakeSelfCommunicator();
-  EXPECT_EQ(Combine(Example(), *comm).Text(), Example().Text());
+  EXPECT_EQ(CombineOverRanks(Example(), *comm).Text(), Example().Text());
 }
 
 TEST(IoReport, SaysAllNumbersInPlainText)
@@ -151,11 +151,11 @@ TEST(IoReport, SaysWhatWasReadAheadWhereSomethingWas)
 {
   IoReport report = Example();
   EXPECT_THAT(report.Text(), ::testing::Not(HasSubstr("Read ahead")));
-  report.Ahead = 1;
-  report.BytesAhead = 4'000'000;
+  report.Prefetches = 1;
+  report.PrefetchedBytes = 4'000'000;
   report.WaitSeconds = 0.0125;
   EXPECT_THAT(report.Text(), HasSubstr("Read ahead: 4.00 MB of 5.00 MB, then waited 0.013 s for the rest\n"));
-  report.Bytes = report.BytesAhead = 0;  // all values came from the cache
+  report.Bytes = report.PrefetchedBytes = 0;  // all values came from the cache
   EXPECT_THAT(report.Text(), ::testing::Not(HasSubstr("Read ahead")));
 }
 

@@ -59,7 +59,7 @@ public:
 OwnReads Own(std::uint64_t bytes, double inFlight)
 {
   OwnReads own;
-  own.All = {bytes, inFlight};
+  own.AllRanks = {bytes, inFlight};
   return own;
 }
 
@@ -94,7 +94,7 @@ TEST(LoadOfDisk, IsWhatIsInItsQueueAndNotOurs)
   disk.Set({1800 * MB, 25000, 0, 0, 1800});
   disk.Fetched(1060 * MB);
   OwnReads own = Own(560 * MB, 7);
-  own.All.Requests = 560;
+  own.AllRanks.Requests = 560;
   const LoadEstimate estimate = sensor.Sample(own, 102);
   EXPECT_NEAR(estimate.Load, 3, 0.01);
   EXPECT_GT(estimate.Confidence, 0.8);
@@ -112,7 +112,7 @@ TEST(LoadOfDisk, SeesThoseThatGetLittle)
   disk.Set({400 * MB, 16000, 0, 0, 400});
   disk.Fetched(360 * MB);
   OwnReads own = Own(360 * MB, 4);
-  own.All.Requests = 360;
+  own.AllRanks.Requests = 360;
   const LoadEstimate estimate = sensor.Sample(own, 1);
   EXPECT_NEAR(estimate.Load, 12, 0.01);
   EXPECT_LT(estimate.Confidence, 0.8);
@@ -131,7 +131,7 @@ TEST(LoadOfDisk, KnowsThatLongRequestsAreSplit)
   disk.Set({800 * MB, 24000, 0, 0, 1600});
   disk.Fetched(400 * MB);
   OwnReads own = Own(400 * MB, 4);
-  own.All.Requests = 200;
+  own.AllRanks.Requests = 200;
   EXPECT_NEAR(sensor.Sample(own, 1).Load, 8, 0.5);
   // The disk may split requests further, which shows when no other program reads.
   disk.Set({1200 * MB, 24000 + 32000, 0, 0, 1600 + 1600});
@@ -242,7 +242,7 @@ TEST(LoadOfDisk, TakesTheRanksOfThisMachineForIt)
   disk.Set({400 * MB, 16000, 0, 0});
   disk.Fetched(50 * MB);
   OwnReads own = Own(900 * MB, 40);
-  own.Here = OwnShare{200 * MB, 8};
+  own.ThisMachine = OwnReadTotals{200 * MB, 8};
   own.Fetched = 200 * MB;
   EXPECT_NEAR(sensor.Sample(own, 1).Load, 8, 0.01);
 }
@@ -415,21 +415,21 @@ TEST(LoadOfLustre, SeesOtherProcessesOfTheMachine)
   EXPECT_EQ(sensor.Sample(Own(100 * MB, 4), 3).Confidence, 0);
 }
 
-TEST(CrossChecked, PrefersWhatWasCountedAndKnowsNothingFromContradictions)
+TEST(CombineLoads, PrefersWhatWasCountedAndKnowsNothingFromContradictions)
 {
   const LoadEstimate nothing, counted{10, 0.9, "counted"}, weak{10, 0.4, "weak"}, near{11, 0.8, "near"},
       far{40, 0.8, "far"};
-  EXPECT_EQ(CrossChecked(nothing, nothing).Confidence, 0);
-  EXPECT_FALSE(CrossChecked(nothing, nothing).Source.empty());
-  EXPECT_EQ(CrossChecked(counted, nothing).Load, 10);
-  EXPECT_EQ(CrossChecked(nothing, far).Load, 40);
-  EXPECT_GT(CrossChecked(counted, near).Confidence, 0.95);
-  EXPECT_GT(CrossChecked(counted, near).Load, 10);
-  EXPECT_LT(CrossChecked(counted, near).Load, 11);
-  EXPECT_EQ(CrossChecked(counted, far).Load, 10);
-  EXPECT_LT(CrossChecked(counted, far).Confidence, 0.9);
-  EXPECT_EQ(CrossChecked(weak, far).Load, 0);
-  EXPECT_EQ(CrossChecked(weak, far).Confidence, 0);
+  EXPECT_EQ(CombineLoads(nothing, nothing).Confidence, 0);
+  EXPECT_FALSE(CombineLoads(nothing, nothing).Source.empty());
+  EXPECT_EQ(CombineLoads(counted, nothing).Load, 10);
+  EXPECT_EQ(CombineLoads(nothing, far).Load, 40);
+  EXPECT_GT(CombineLoads(counted, near).Confidence, 0.95);
+  EXPECT_GT(CombineLoads(counted, near).Load, 10);
+  EXPECT_LT(CombineLoads(counted, near).Load, 11);
+  EXPECT_EQ(CombineLoads(counted, far).Load, 10);
+  EXPECT_LT(CombineLoads(counted, far).Confidence, 0.9);
+  EXPECT_EQ(CombineLoads(weak, far).Load, 0);
+  EXPECT_EQ(CombineLoads(weak, far).Confidence, 0);
 }
 
 }  // namespace patchio

@@ -168,7 +168,7 @@ public:
     std::memcpy(this->Bytes.data() + offset, &value, sizeof(T));
     return *this;
   }
-  int Stripes(std::size_t bytes) const { return StripesOfLayout(this->Bytes.data(), bytes); }
+  int Stripes(std::size_t bytes) const { return StripeCountOfLayout(this->Bytes.data(), bytes); }
   int Stripes() const { return this->Stripes(this->Bytes.size()); }
 
 private:
@@ -208,7 +208,7 @@ TEST(LustreLayout, IsNotReadBeyondItsEnd)
     const int stripes = TwoParts().Stripes(bytes);
     EXPECT_TRUE(stripes == 0 || stripes == 1 || stripes == 8) << bytes;
     const std::vector<char> exact(bytes, '\xd0');
-    EXPECT_EQ(StripesOfLayout(exact.data(), bytes), 0);
+    EXPECT_EQ(StripeCountOfLayout(exact.data(), bytes), 0);
   }
   EXPECT_EQ(TwoParts().Put<std::uint32_t>(32 + 48 + 24, 0xfffffff0u).Stripes(), 1);
   EXPECT_EQ(TwoParts().Put<std::uint16_t>(14, 0xffff).Stripes(), 8);

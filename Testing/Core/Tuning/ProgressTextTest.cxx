@@ -29,10 +29,10 @@ TEST(ProgressText, SaysNoTimeWhenAllBytesHaveCome)
 
 TEST(ProgressText, AgreesWithTheBar)
 {
-  EXPECT_DOUBLE_EQ(ReadingShare(190e3, 380e3, 0.1), 0.5);
-  EXPECT_DOUBLE_EQ(ReadingShare(600, 512, 0.1), 1);
-  EXPECT_DOUBLE_EQ(ReadingShare(0, 380e3, 0.1), 0);
-  EXPECT_DOUBLE_EQ(ReadingShare(0, 0, 0.1), 0.1) << "no bytes are known";
+  EXPECT_DOUBLE_EQ(ReadingFraction(190e3, 380e3, 0.1), 0.5);
+  EXPECT_DOUBLE_EQ(ReadingFraction(600, 512, 0.1), 1);
+  EXPECT_DOUBLE_EQ(ReadingFraction(0, 380e3, 0.1), 0);
+  EXPECT_DOUBLE_EQ(ReadingFraction(0, 0, 0.1), 0.1) << "no bytes are known";
 }
 
 TEST(ProgressText, FitsIntoAStatusBar)

@@ -246,7 +246,7 @@ TEST(RateFit, TakesNoLawThatDoesNotFit)
   const std::vector<RateSample> rough{{1, 2.5e9, 0}, {2, 6.9e9, 0}, {4, 3.3e9, 0}, {8, 8.2e9, 0},
       {16, 4.1e9, 0}, {32, 9.9e9, 0}, {64, 6.0e9, 0}};
   const RateFit fit = FitRates(rough);
-  EXPECT_EQ(fit.Law(), RateLaw::Joined);
+  EXPECT_EQ(fit.Law(), RateLaw::Interpolated);
   EXPECT_EQ(fit.Best(), 32) << fit.Text();
   EXPECT_GT(fit.Residual(), 0.15);
   EXPECT_THAT(fit.Coefficients(), ::testing::IsEmpty());
@@ -270,7 +270,7 @@ TEST(RateFit, JoinsTheMeansOfSamplesThatNoLawFits)
     samples.push_back({n, 1.02 * rate, 1});
   }
   const RateFit fit = FitRates(samples);
-  EXPECT_EQ(fit.Law(), RateLaw::Joined);
+  EXPECT_EQ(fit.Law(), RateLaw::Interpolated);
   EXPECT_EQ(fit.Best(), 32) << fit.Text();
   // Within 2 % of the best rate, the smaller N is chosen.
   samples.push_back({8, 1.02 * 4.25e8, 2});
@@ -283,16 +283,16 @@ TEST(RateFit, KnowsHowSureItsBestIs)
   int missed = 0;
   double sure = 0, unsure = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {
-    const ConcurrencyRange few = RangeOfBest(Sampled(Emulated(16), 0.02, seed));
+    const ConcurrencyRange few = EstimateBestRange(Sampled(Emulated(16), 0.02, seed));
     EXPECT_LE(few.Least, few.Most);
     missed += few.Least <= 16 && 16 <= few.Most ? 0 : 1;
     sure += std::log(static_cast<double>(few.Most) / few.Least);
-    const ConcurrencyRange many = RangeOfBest(Sampled(Scalability(0.1, 0.0001), 0.08, seed));
+    const ConcurrencyRange many = EstimateBestRange(Sampled(Scalability(0.1, 0.0001), 0.08, seed));
     unsure += std::log(static_cast<double>(many.Most) / many.Least);
   }
   EXPECT_LE(missed, 6);
   EXPECT_GT(unsure, 2 * sure);
-  EXPECT_EQ(RangeOfBest({}).Most, 1);
+  EXPECT_EQ(EstimateBestRange({}).Most, 1);
 }
 
 TEST(RateFit, IsUnsureOfAConstantThatIsNoise)
@@ -310,8 +310,8 @@ TEST(RateFit, IsUnsureOfAConstantThatIsNoise)
     ASSERT_EQ(FitRates(flat(noise)).Law(), RateLaw::Constant);
     ASSERT_EQ(FitRates(flat(noise)).Best(), 1);
   }
-  EXPECT_EQ(RangeOfBest(flat(0.001)).Most, 1);
-  EXPECT_GE(RangeOfBest(flat(0.3)).Most, 32);
+  EXPECT_EQ(EstimateBestRange(flat(0.001)).Most, 1);
+  EXPECT_GE(EstimateBestRange(flat(0.3)).Most, 32);
   // Measurements of a disk that other programs used: the law falls, although 2 requests in flight had the
   // best rate.
   std::vector<RateSample> disk;
@@ -323,7 +323,7 @@ TEST(RateFit, IsUnsureOfAConstantThatIsNoise)
     }
   }
   ASSERT_EQ(FitRates(disk).Best(), 1) << FitRates(disk).Text();
-  EXPECT_GE(RangeOfBest(disk).Most, 2);
+  EXPECT_GE(EstimateBestRange(disk).Most, 2);
 }
 
 TEST(RateFit, HasNoNegativeZero)

@@ -42,7 +42,7 @@ Outcome Read(Communicator& ranks, ThreadController& controller, std::size_t task
   const auto file = source.Open(0);
   ReadMeter meter;
   ReadControlOptions options;
-  options.MostOfRank = 16;
+  options.MostThreadsOfRank = 16;
   options.FirstWindow = 0;
   ReadControl control(ranks, controller, options);
   if (limit > 0) {
@@ -53,7 +53,7 @@ Outcome Read(Communicator& ranks, ThreadController& controller, std::size_t task
   testing::RunControlled(
       tasks,
       [&](std::size_t) {
-        Expect(++atWork <= options.MostOfRank, "a task that there must not be");
+        Expect(++atWork <= options.MostThreadsOfRank, "a task that there must not be");
         const ReadMeter::Task task(meter);
         const ReadMeter::Request request(meter, 1000);
         std::byte mine[1000];
@@ -147,7 +147,7 @@ void CheckSums(Communicator& ranks)
   for (int round = 0; round < 3; ++round) {
     ranks.BeginSum({1, static_cast<double>(Rank), 9007199254740991.0 / 8});
     std::vector<double> sum;
-    while (!ranks.EndSum(sum)) {
+    while (!ranks.TestSum(sum)) {
     }
     Expect(sum == std::vector<double>{all, all * (all - 1) / 2, 9007199254740991.0 / 8 * all},
         "a sum over the ranks is wrong");
@@ -157,9 +157,9 @@ void CheckSums(Communicator& ranks)
 /// All ranks of a test share a machine.
 void CheckMachine(Communicator& ranks)
 {
-  Communicator& machine = ranks.OnMachine();
+  Communicator& machine = ranks.MachineCommunicator();
   Expect(machine.Rank() == Rank && machine.Size() == ranks.Size(), "ranks of the machine are not there");
-  Expect(&ranks.OnMachine() == &machine, "the machine is looked for again");
+  Expect(&ranks.MachineCommunicator() == &machine, "the machine is looked for again");
   const auto check = [&](double bytesOfLast) {
     return CatchError([&] { CheckMemoryOfMachines(ranks, Rank == ranks.Size() - 1 ? bytesOfLast : 0); });
   };

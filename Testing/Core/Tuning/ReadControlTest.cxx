@@ -15,7 +15,7 @@ protected:
   ReadControlTest()
   {
     this->Control.OnWindow = [](const ReadWindow&) { return 1; };
-    this->Control.Step(this->Meter);  // begins the window
+    this->Control.Update(this->Meter);  // begins the window
   }
   static ControllerOptions EightAtFirst()
   {
@@ -48,7 +48,7 @@ protected:
 TEST_F(ReadControlTest, TellsNoChangeThatCameAfterTheLastByte)
 {
   this->ReadABit();
-  this->Control.Step(this->Meter);  // sends the window
+  this->Control.Update(this->Meter);  // sends the window
   this->Control.Finish();
   EXPECT_EQ(this->Control.Threads(), 1) << "decided";
   ASSERT_EQ(this->Control.Changes().size(), 1u) << "but never in force";
@@ -59,11 +59,11 @@ TEST_F(ReadControlTest, TellsNoChangeThatCameAfterTheLastByte)
 TEST_F(ReadControlTest, TellsTheThreadsOfTheWholeRead)
 {
   this->ReadABit();
-  this->Control.Step(this->Meter);  // sends the window
-  this->Control.Step(this->Meter);  // receives the answer
+  this->Control.Update(this->Meter);  // sends the window
+  this->Control.Update(this->Meter);  // receives the answer
   EXPECT_EQ(this->Control.Threads(), 1);
   this->ReadABit();
-  this->Control.Step(this->Meter);
+  this->Control.Update(this->Meter);
   this->Control.Finish();
   ASSERT_EQ(this->Control.Changes().size(), 2u);
   EXPECT_EQ(this->Control.Changes()[1].Threads, 1);

@@ -28,7 +28,7 @@ ReportData Example()
   data.Last.StorageSeconds = 12;
   data.Last.DecodeSeconds = 4;
   data.Last.AssembleSeconds = 0.125;
-  data.Last.Moments = {{0, 0, 0}, {1, 4e9, 8}, {2, 6e9, 0}};
+  data.Last.Timeline = {{0, 0, 0}, {1, 4e9, 8}, {2, 6e9, 0}};
   data.Threads = {{0, 8}, {1.5, 6}};
   return data;
 }
@@ -38,7 +38,7 @@ ReportData Example()
 TEST(ReportData, SaysAllNumbersAsJson)
 {
   ReportData data = Example();
-  data.Remember();
+  data.AppendPastRead();
   const Json json = Json::parse(data.Json());
   EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(json["file"], "/data/run/summary.samrai");
@@ -99,10 +99,10 @@ TEST(ReportData, RemembersTheLastReads)
   for (int i = 0; i < 60; ++i) {
     data.Time = i;
     data.Cancelled = i == 58;
-    data.Remember();
+    data.AppendPastRead();
   }
   const Json past = Json::parse(data.Json())["past"];
-  ASSERT_EQ(past.size(), ReportData::MostPast);
+  ASSERT_EQ(past.size(), ReportData::MostPastReads);
   EXPECT_EQ(past.front()["time"], 10);
   EXPECT_EQ(past.back()["time"], 59);
   EXPECT_EQ(past.back()["cancelled"], false);
@@ -117,11 +117,11 @@ TEST(ReportData, SaysOfACancelledReadHowFarItCame)
   ReportData data = Example();
   EXPECT_EQ(data.Text(), "Date: 2017-02-27 18:00\n" + data.Last.Text());
   data.Cancelled = true;
-  data.WantedBytes = 8e9;
+  data.BytesToRead = 8e9;
   EXPECT_THAT(data.Text(), ::testing::StartsWith("Cancelled after 2.0 s: 6.00 GB of 8.00 GB read from "
                                                  "/data/run/summary.samrai\n"));
   // The value is not known until all ranks have sent it.
-  data.WantedBytes = 0;
+  data.BytesToRead = 0;
   EXPECT_THAT(data.Text(), ::testing::HasSubstr("6.00 GB of 6.00 GB"));
 }
 

@@ -63,15 +63,15 @@ double RateAt(int n)
 StorageProfile Measured()
 {
   StorageProfile profile;
-  profile.Where.Point = "/proj";
-  profile.Where.Type = "lustre";
-  profile.Where.Source = "mds:/fs";
-  profile.Where.Options = "rw,flock";
-  profile.Where.Root = "/";
-  profile.Where.Major = 4000;
-  profile.Where.Minor = 1;
-  profile.Where.Class = MountClass::Parallel;
-  profile.Where.StripeCount = 8;
+  profile.StorageMount.Point = "/proj";
+  profile.StorageMount.Type = "lustre";
+  profile.StorageMount.Source = "mds:/fs";
+  profile.StorageMount.Options = "rw,flock";
+  profile.StorageMount.Root = "/";
+  profile.StorageMount.Major = 4000;
+  profile.StorageMount.Minor = 1;
+  profile.StorageMount.Class = MountClass::Parallel;
+  profile.StorageMount.StripeCount = 8;
   for (int pass = 0; pass < 2; ++pass) {
     for (int n = 1; n <= 128; n *= 2) {
       profile.Samples.push_back({n, RateAt(n) * (1 + 0.02 * pass), pass});
@@ -126,14 +126,14 @@ TEST_F(Profiles, ComeBackAsTheyWereSaved)
   const StorageProfile found = this->Find("/proj/run1/dump").value();
   EXPECT_THAT(this->Notes, IsEmpty());
   EXPECT_EQ(found.File, file);
-  EXPECT_EQ(found.Where.Point, "/proj");
-  EXPECT_EQ(found.Where.Type, "lustre");
-  EXPECT_EQ(found.Where.Source, "mds:/fs");
-  EXPECT_EQ(found.Where.Options, "rw,flock");
-  EXPECT_EQ(found.Where.Major, 4000);
-  EXPECT_EQ(found.Where.Minor, 1);
-  EXPECT_EQ(found.Where.Class, MountClass::Parallel);
-  EXPECT_EQ(found.Where.StripeCount, 8);
+  EXPECT_EQ(found.StorageMount.Point, "/proj");
+  EXPECT_EQ(found.StorageMount.Type, "lustre");
+  EXPECT_EQ(found.StorageMount.Source, "mds:/fs");
+  EXPECT_EQ(found.StorageMount.Options, "rw,flock");
+  EXPECT_EQ(found.StorageMount.Major, 4000);
+  EXPECT_EQ(found.StorageMount.Minor, 1);
+  EXPECT_EQ(found.StorageMount.Class, MountClass::Parallel);
+  EXPECT_EQ(found.StorageMount.StripeCount, 8);
   EXPECT_EQ(found.Concurrency, 16);
   EXPECT_EQ(found.Fit.Text(), saved.Fit.Text());
   EXPECT_EQ(found.Samples.size(), saved.Samples.size());
@@ -308,19 +308,19 @@ TEST_F(Profiles, SayWhichMemberIsWrong)
       {R"({"mount": "/proj", "best_concurrency": 3, "samples": [7]})", "for \"samples\", found 7"},
       {R"({"mount": "/proj", "best_concurrency": 3, "node": 7})", "for \"node\", found 7"}};
   for (const auto& [text, words] : faults) {
-    EXPECT_THAT(MessageOf([&, text = text] { ProfilesOfText(text, "a.json"); }), HasSubstr(words));
+    EXPECT_THAT(MessageOf([&, text = text] { ParseProfiles(text, "a.json"); }), HasSubstr(words));
   }
 }
 
 TEST_F(Profiles, OfSomethingElseThatWasMountedThereAreNotUsed)
 {
   StorageProfile profile = Measured();
-  profile.Where.Type = "ext4";
+  profile.StorageMount.Type = "ext4";
   SaveProfile(profile);
   EXPECT_EQ(this->BestFor("/proj/x"), 0);
   EXPECT_THAT(this->Notes, ElementsAre(HasSubstr("the profile is for ext4, but lustre")));
   profile = Measured();
-  profile.Where.Source = "mds:/old";
+  profile.StorageMount.Source = "mds:/old";
   SaveProfile(profile);
   EXPECT_EQ(this->BestFor("/proj/x"), 0);
   // Another file system may be mounted below the mount point of a measured profile.
@@ -373,7 +373,7 @@ TEST_F(Profiles, SurviveRandomDamage)
     }
     damaged.resize(round % 2 == 0 ? damaged.size() : random() % damaged.size());
     try {
-      for (const StorageProfile& profile : ProfilesOfText(damaged, "damaged.json")) {
+      for (const StorageProfile& profile : ParseProfiles(damaged, "damaged.json")) {
         EXPECT_GE(profile.Concurrency, 1);
         EXPECT_TRUE(!profile.Requests || profile.Requests->Bandwidth > 0);
         EXPECT_LE(profile.BlockBytes, MostBlockBytes);
@@ -406,17 +406,17 @@ TEST_F(Profiles, AreNotSavedWhereNothingIsKnown)
 
 TEST_F(Profiles, LieWhereTheEnvironmentSays)
 {
-  EXPECT_EQ(OwnProfileFolder(), this->Folder / "own");
+  EXPECT_EQ(UserProfileFolder(), this->Folder / "own");
   EXPECT_THAT(SiteProfileFolders(),
       ElementsAre(this->Folder / "site1", this->Folder / "site2", "/etc/patchio/storage"));
   const Setting none("PATCHIO_PROFILE_DIR", "");
   {
     const Setting config("XDG_CONFIG_HOME", "/conf");
-    EXPECT_EQ(OwnProfileFolder(), "/conf/patchio/storage");
+    EXPECT_EQ(UserProfileFolder(), "/conf/patchio/storage");
   }
   const Setting config("XDG_CONFIG_HOME", "relative");
   const Setting home("HOME", "/home/me");
-  EXPECT_EQ(OwnProfileFolder(), "/home/me/.config/patchio/storage");
+  EXPECT_EQ(UserProfileFolder(), "/home/me/.config/patchio/storage");
 }
 
 TEST(MergeSamples, SharpensThePeak)
@@ -490,7 +490,7 @@ TEST(MergeSamples, MakesAnOwnProfileOfASites)
   site.ExpiresAt = 0;
   EXPECT_TRUE(MergeSamples(site, {{8, RateAt(8), 0}}));
   EXPECT_EQ(site.Source, MeasuredSource);
-  EXPECT_GT(site.ExpiresAt, ProfileNow());
+  EXPECT_GT(site.ExpiresAt, CurrentUnixTime());
 }
 
 TEST(MergeSamples, DatesAProfileThatReadsMake)
@@ -498,7 +498,7 @@ TEST(MergeSamples, DatesAProfileThatReadsMake)
   StorageProfile fresh;
   fresh.Source = MeasuredSource;
   EXPECT_TRUE(MergeSamples(fresh, {{8, 1e6, 0}}));
-  EXPECT_NEAR(fresh.MeasuredAt, ProfileNow(), 60);
+  EXPECT_NEAR(fresh.MeasuredAt, CurrentUnixTime(), 60);
   EXPECT_EQ(fresh.ExpiresAt, fresh.MeasuredAt + ProfileLifetime);
   // The time of the probe does not change.
   StorageProfile probed = Measured();

@@ -34,11 +34,11 @@ TEST(ThreadPolicy, OthersTakeAllThatRanksCanHave)
 
 TEST(ThreadPolicy, BeginsWithTheStoragesBest)
 {
-  EXPECT_EQ(ControllerFor(Parallel(32, 10), ThreadPolicy::Balanced, FourRanks).Start, 32);
-  EXPECT_EQ(ControllerFor(Parallel(32, 10), ThreadPolicy::Polite, FourRanks).Start, 22);
-  EXPECT_EQ(ControllerFor(Parallel(1, 0), ThreadPolicy::Balanced, FourRanks).Start, 4)
+  EXPECT_EQ(ControllerOptionsFor(Parallel(32, 10), ThreadPolicy::Balanced, FourRanks).Start, 32);
+  EXPECT_EQ(ControllerOptionsFor(Parallel(32, 10), ThreadPolicy::Polite, FourRanks).Start, 22);
+  EXPECT_EQ(ControllerOptionsFor(Parallel(1, 0), ThreadPolicy::Balanced, FourRanks).Start, 4)
       << "one a rank at least";
-  EXPECT_EQ(ControllerFor(Parallel(9999, 0), ThreadPolicy::Greedy, FourRanks).Start, 256);
+  EXPECT_EQ(ControllerOptionsFor(Parallel(9999, 0), ThreadPolicy::Greedy, FourRanks).Start, 256);
 }
 
 /// Returns a fit that is proportional to N up to 16, and falls with the square root of N beyond.
@@ -56,14 +56,14 @@ TEST(ThreadPolicy, BeginsWithAFairShareOfWhatIsKnown)
 {
   const RateFit fit = FitOfSixteen();
   // Calculated by hand: with C requests of others, N / (N + C) F(N + C) is greatest at N = max(16 - C, 2 C).
-  EXPECT_NEAR(FairStart(fit, 6, 128, 1), 12, 2);
-  EXPECT_NEAR(FairStart(fit, 20, 128, 1), 40, 6);
-  EXPECT_EQ(FairStart(RateFit(), 6, 128, 1), 0);
+  EXPECT_NEAR(FewestReads(fit, 6, 128, 1), 12, 2);
+  EXPECT_NEAR(FewestReads(fit, 20, 128, 1), 40, 6);
+  EXPECT_EQ(FewestReads(RateFit(), 6, 128, 1), 0);
   for (const double load : {0.0, 2.0, 6.0, 20.0, 1000.0}) {
     StorageKnowledge storage = Parallel(fit.Best(), load);
-    SetStarts(storage, fit);
-    const int balanced = ControllerFor(storage, ThreadPolicy::Balanced, FourRanks).Start;
-    const int greedy = ControllerFor(storage, ThreadPolicy::Greedy, FourRanks).Start;
+    SetInitialReads(storage, fit);
+    const int balanced = ControllerOptionsFor(storage, ThreadPolicy::Balanced, FourRanks).Start;
+    const int greedy = ControllerOptionsFor(storage, ThreadPolicy::Greedy, FourRanks).Start;
     EXPECT_LE(balanced, fit.Best()) << load;
     EXPECT_LE(balanced, greedy) << load;
     const auto own = [&](double n) { return n / (n + load) * fit.At(n + load); };
@@ -77,22 +77,22 @@ TEST(ThreadPolicy, BeginsBalancedWithTheBestOfAllWhenAlone)
 {
   const RateFit fit = FitOfSixteen();
   StorageKnowledge storage = Parallel(fit.Best(), 0);
-  SetStarts(storage, fit);
-  EXPECT_EQ(ControllerFor(storage, ThreadPolicy::Balanced, FourRanks).Start, fit.Best());
+  SetInitialReads(storage, fit);
+  EXPECT_EQ(ControllerOptionsFor(storage, ThreadPolicy::Balanced, FourRanks).Start, fit.Best());
   storage = Parallel(fit.Best(), 20);
-  SetStarts(storage, fit);
-  EXPECT_GT(ControllerFor(storage, ThreadPolicy::Greedy, FourRanks).Start, fit.Best());
-  EXPECT_EQ(ControllerFor(storage, ThreadPolicy::Polite, FourRanks).Start, 4) << "one a rank";
+  SetInitialReads(storage, fit);
+  EXPECT_GT(ControllerOptionsFor(storage, ThreadPolicy::Greedy, FourRanks).Start, fit.Best());
+  EXPECT_EQ(ControllerOptionsFor(storage, ThreadPolicy::Polite, FourRanks).Start, 4) << "one a rank";
 }
 
 TEST(ThreadPolicy, GuessesWhereNobodyHasMeasured)
 {
-  EXPECT_EQ(GuessedConcurrency(MountClass::LocalDisk, 2), 8);
-  EXPECT_EQ(GuessedConcurrency(MountClass::LocalDisk, 64), 32);
-  EXPECT_EQ(GuessedConcurrency(MountClass::Memory, 2), 4);
-  EXPECT_EQ(GuessedConcurrency(MountClass::Memory, 12), 12);
-  EXPECT_EQ(GuessedConcurrency(MountClass::Parallel, 12), 16);
-  EXPECT_EQ(ControllerFor(Parallel(0, 0), ThreadPolicy::Balanced, FourRanks).Start, 16);
+  EXPECT_EQ(GuessConcurrency(MountClass::LocalDisk, 2), 8);
+  EXPECT_EQ(GuessConcurrency(MountClass::LocalDisk, 64), 32);
+  EXPECT_EQ(GuessConcurrency(MountClass::Memory, 2), 4);
+  EXPECT_EQ(GuessConcurrency(MountClass::Memory, 12), 12);
+  EXPECT_EQ(GuessConcurrency(MountClass::Parallel, 12), 16);
+  EXPECT_EQ(ControllerOptionsFor(Parallel(0, 0), ThreadPolicy::Balanced, FourRanks).Start, 16);
 }
 
 TEST(ThreadPolicy, KeepsBoundsInOrder)
@@ -101,12 +101,12 @@ TEST(ThreadPolicy, KeepsBoundsInOrder)
     for (const double load : {0.0, 3.5, 1e9}) {
       for (const ThreadPolicy policy : {ThreadPolicy::Polite, ThreadPolicy::Balanced, ThreadPolicy::Greedy}) {
         for (const ReadingJob& job : {ReadingJob{1, 1, 1}, FourRanks, ReadingJob{1000, 64, 1}}) {
-          const ControllerOptions options = ControllerFor(Parallel(concurrency, load), policy, job);
+          const ControllerOptions options = ControllerOptionsFor(Parallel(concurrency, load), policy, job);
           EXPECT_EQ(options.Granularity, job.Ranks);
           EXPECT_GE(options.Least, job.Ranks);
           EXPECT_LE(options.Least, options.Start);
           EXPECT_LE(options.Start, options.Most);
-          EXPECT_LE(options.Most, job.Ranks * job.MostOfRank);
+          EXPECT_LE(options.Most, job.Ranks * job.MostThreadsOfRank);
         }
       }
     }

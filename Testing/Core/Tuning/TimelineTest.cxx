@@ -68,24 +68,24 @@ TEST(Timeline, KeepsTheEndOfAReadWithoutMoments)
 TEST(Timeline, IsLinearBetweenItsPoints)
 {
   const std::vector<TimelinePoint> points{{0, 0, 0}, {2, 10, 4}, {4, 30, 2}};
-  EXPECT_DOUBLE_EQ(At(points, 1).Bytes, 5);
-  EXPECT_DOUBLE_EQ(At(points, 1).InFlight, 2);
-  EXPECT_DOUBLE_EQ(At(points, 3).Bytes, 20);
-  EXPECT_DOUBLE_EQ(At(points, 4).Bytes, 30);
-  EXPECT_DOUBLE_EQ(At(points, 4).InFlight, 2);
-  EXPECT_DOUBLE_EQ(At(points, 5).Bytes, 30);
-  EXPECT_DOUBLE_EQ(At(points, 5).InFlight, 0);
-  EXPECT_EQ(At({}, 1).Bytes, 0);
+  EXPECT_DOUBLE_EQ(InterpolateTimeline(points, 1).Bytes, 5);
+  EXPECT_DOUBLE_EQ(InterpolateTimeline(points, 1).InFlight, 2);
+  EXPECT_DOUBLE_EQ(InterpolateTimeline(points, 3).Bytes, 20);
+  EXPECT_DOUBLE_EQ(InterpolateTimeline(points, 4).Bytes, 30);
+  EXPECT_DOUBLE_EQ(InterpolateTimeline(points, 4).InFlight, 2);
+  EXPECT_DOUBLE_EQ(InterpolateTimeline(points, 5).Bytes, 30);
+  EXPECT_DOUBLE_EQ(InterpolateTimeline(points, 5).InFlight, 0);
+  EXPECT_EQ(InterpolateTimeline({}, 1).Bytes, 0);
 }
 
 TEST(Timeline, AddsUpOverRanksThatEndAtDifferentTimes)
 {
   TwoRanks ranks;
   const std::vector<TimelinePoint> sum = SumOverRanks({{0, 0, 2}, {4, 4000, 2}}, ranks);
-  EXPECT_NEAR(At(sum, 1).Bytes, 2000, 1e-9);
-  EXPECT_NEAR(At(sum, 1).InFlight, 4, 1e-9);
-  EXPECT_NEAR(At(sum, 3).Bytes, 3000 + 2000, 1e-9);
-  EXPECT_NEAR(At(sum, 3).InFlight, 2, 1e-9);
+  EXPECT_NEAR(InterpolateTimeline(sum, 1).Bytes, 2000, 1e-9);
+  EXPECT_NEAR(InterpolateTimeline(sum, 1).InFlight, 4, 1e-9);
+  EXPECT_NEAR(InterpolateTimeline(sum, 3).Bytes, 3000 + 2000, 1e-9);
+  EXPECT_NEAR(InterpolateTimeline(sum, 3).InFlight, 2, 1e-9);
   EXPECT_DOUBLE_EQ(sum.back().Seconds, 4);
   EXPECT_NEAR(sum.back().Bytes, 6000, 1e-9);
 }

@@ -87,8 +87,8 @@ protected:
     for (const int threads : {16, 16, 16, 20, 20, 12, 12, 16}) {
       const double rate = threads / (threads + others) * RateAt(threads + others);
       OwnReads own;
-      own.All.InFlight = threads;
-      own.All.Bytes = static_cast<std::uint64_t>(rate);
+      own.AllRanks.InFlight = threads;
+      own.AllRanks.Bytes = static_cast<std::uint64_t>(rate);
       rates.Add(threads, rate, sensor.Sample(own, ++now), 0);
     }
     MergeSamples(this->Profile, rates.Samples(this->Profile.Fit.Known()));

@@ -1,7 +1,7 @@
 // Tests the plan of the writing ranks with the five cases of the paper, and compares random volumes with
 // brute force.
 #include "Write/Aggregation.h"
-#include "Write/LineExchange.h"
+#include "Write/Shuffle.h"
 
 #include "TestTools.h"
 
@@ -52,7 +52,7 @@ TEST(Aggregation, PlansThePapersCases)
   // 256 ranks with two planes of 512^3 each; the writers are those of the paper.
   const Aggregation plates = PlanAggregation(Volumes(256, 12 * KB));
   EXPECT_EQ(WritersOf(plates), 32);
-  EXPECT_EQ(plates.Cut, 8);
+  EXPECT_EQ(plates.Reduction, 8);
   Volumes turned(256, 0);
   turned[40] = turned[120] = turned[200] = 1024 * KB;
   EXPECT_EQ(WritersOf(PlanAggregation(turned)), 3);
@@ -94,8 +94,8 @@ TEST(Aggregation, HasPropertiesOnRandomVolumes)
     const Aggregation plan = PlanAggregation(volumes, little);
     const std::uint64_t most = *std::max_element(volumes.begin(), volumes.end());
     ASSERT_EQ(plan.WriterOf.size(), volumes.size());
-    EXPECT_EQ(plan.Target, most * plan.Cut);
-    EXPECT_TRUE(plan.Cut == 1 || plan.Target <= little);
+    EXPECT_EQ(plan.Target, most * plan.Reduction);
+    EXPECT_TRUE(plan.Reduction == 1 || plan.Target <= little);
     // Each rank with values is in one group, and has one writer, which is in the same group.
     std::vector<int> groupOf(volumes.size(), -1);
     for (std::size_t g = 0; g < plan.Groups.size(); ++g) {
@@ -146,7 +146,7 @@ TEST(Aggregation, CountsStepsByTheFullestGroup)
 TEST(Gathering, KeepsItsLimits)
 {
   const Volumes volumes(8, 100 * KB);
-  GatheringNeeds needs{4, std::nullopt, 0, 1, 1 << 30};
+  GatheringParameters needs{4, std::nullopt, 0, 1, 1 << 30};
   const Gathering alone = PlanGathering(volumes, needs);
   EXPECT_EQ(alone.Steps, 1) << "nothing is known of the storage";
   EXPECT_EQ(alone.Threads, 32);
@@ -158,10 +158,10 @@ TEST(Gathering, KeepsItsLimits)
       << "4 x 8 x 1 MiB for each writer of 2 x 100 KiB a step";
   needs.Period = 10;
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 160);
-  needs.Memory = 10 * alone.Step - 1;
+  needs.Memory = 10 * alone.StepBytes - 1;
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 9);
-  EXPECT_EQ(alone.Step, (2 * 100 + 3 * 200) * KB);
-  needs.Memory = alone.Step - 1;
+  EXPECT_EQ(alone.StepBytes, (2 * 100 + 3 * 200) * KB);
+  needs.Memory = alone.StepBytes - 1;
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 0);
   needs = {1, std::nullopt, 7, 1, 1 << 30};
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 7) << "asked for";
@@ -177,18 +177,18 @@ TEST(Shuffle, TellsWhatIsMissing)
   whole.Add(4, text + 4, 2);
   whole.Add(0, text, 4);
   whole.Exchange();
-  const Shuffle::Range mine = whole.OwnRange();
+  const Shuffle::Range mine = whole.ReceivedRange();
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(mine.Bytes), mine.Count), "abcdef");
   Shuffle part(*alone);
   part.Begin({0, 6});
   part.Add(0, text, 4);
   part.Exchange();
-  EXPECT_THAT(testing::MessageOf([&] { part.OwnRange(); }), ::testing::HasSubstr("4 of 6"));
+  EXPECT_THAT(testing::MessageOf([&] { part.ReceivedRange(); }), ::testing::HasSubstr("4 of 6"));
   Shuffle none(*alone);
   none.Begin({0, 6});
   none.Fail("no values here");
   none.Exchange();
-  EXPECT_EQ(testing::MessageOf([&] { none.OwnRange(); }), "no values here");
+  EXPECT_EQ(testing::MessageOf([&] { none.ReceivedRange(); }), "no values here");
 }
 
 }  // namespace patchio::output

@@ -85,7 +85,7 @@ void CheckFile(const std::string& path, const std::vector<int>& variables, const
 {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::vector<float> found = ValuesInTexts<float>({text});
+  const std::vector<float> found = UnpackValues<float>({text});
   std::vector<float> wanted;
   for (const int step : steps) {
     for (const int variable : variables) {
@@ -109,7 +109,8 @@ void CheckOutput(const std::string& folder, int servers, const char* layout, int
   const bool fits = memory * 9 / 10 >= 100;
   const MPI_Comm compute = output.Compute();
   if (compute == MPI_COMM_NULL) {
-    Expect(output.PeakMemory() <= RoomIn(config.Memory), "an I/O rank that uses more than its memory");
+    Expect(
+        output.PeakMemory() <= StepMemoryLimit(config.Memory), "an I/O rank that uses more than its memory");
     Expect(servers > 1 || !fits || output.PeakMemory() >= StepBytes, "a step that has no bytes");
   } else {
     const std::string fault = Simulate(output, compute);

@@ -95,10 +95,10 @@ TEST(RankMap, ChoosesIoRanks)
       EXPECT_EQ(std::count(chosen.begin(), chosen.end(), true), count);
     }
   }
-  EXPECT_EQ(AdaptiveCount(machines, IoLayout::Independent), 1);
-  EXPECT_EQ(AdaptiveCount(machines, IoLayout::Shared), 2) << "one for each machine that can spare it";
-  EXPECT_EQ(AdaptiveCount(std::vector<int>(1024), IoLayout::Independent), 64);
-  EXPECT_EQ(AdaptiveCount({0, 1}, IoLayout::Shared), 1);
+  EXPECT_EQ(DefaultIoRankCount(machines, IoLayout::Independent), 1);
+  EXPECT_EQ(DefaultIoRankCount(machines, IoLayout::Shared), 2) << "one for each machine that can spare it";
+  EXPECT_EQ(DefaultIoRankCount(std::vector<int>(1024), IoLayout::Independent), 64);
+  EXPECT_EQ(DefaultIoRankCount({0, 1}, IoLayout::Shared), 1);
 }
 
 TEST(RankMap, IsBalancedAndLocal)

@@ -32,7 +32,7 @@ TEST(OutputConfig, TakesWhatIsGiven)
     "threads": 7, "channels": [{"path": "a.ctl", "format": "grads", "variables": ["x", "y"], "overwrite": true,
     "windows": [{"first": 3, "last": 9, "every": 3}, {"first": 20}]}, {"path": "b.pio", "compress": "zstd",
     "ranks a file": 4, "name": "second"}]})");
-  EXPECT_EQ(config.How, Mode::Direct);
+  EXPECT_EQ(config.WriteMode, Mode::Direct);
   EXPECT_EQ(config.Memory, 1500u);
   EXPECT_EQ(config.WaitSeconds, 2.5);
   EXPECT_EQ(config.Threads, 7);
@@ -41,16 +41,16 @@ TEST(OutputConfig, TakesWhatIsGiven)
   EXPECT_EQ(config.Channels[0].Variables, (std::vector<std::string>{"x", "y"}));
   EXPECT_TRUE(config.Channels[0].Overwrite);
   EXPECT_EQ(config.Channels[1].Name, "second");
-  EXPECT_EQ(config.Channels[1].Compression, FilterKind::Zstd);
+  EXPECT_EQ(config.Channels[1].Compression, FilterType::Zstd);
   EXPECT_EQ(config.Channels[1].RanksPerFile, 4);
   std::vector<int> steps;
   for (int step = 0; step < 23; ++step) {
-    if (config.Channels[0].Wants(step)) {
+    if (config.Channels[0].WritesStep(step)) {
       steps.push_back(step);
     }
   }
   EXPECT_EQ(steps, (std::vector<int>{3, 6, 9, 20, 21, 22}));
-  EXPECT_TRUE(config.Channels[1].Wants(0)) << "no window: every step";
+  EXPECT_TRUE(config.Channels[1].WritesStep(0)) << "no window: every step";
 }
 
 TEST(OutputConfig, TakesASensor)
@@ -61,11 +61,11 @@ TEST(OutputConfig, TakesASensor)
     "points": [3, 1], "steps at once": 12, "flush after": 2.5, "windows": [{"first": 5, "last": 15, "every": 5}, {"last": 9}]},
     {"path": "b.h5", "format": "kwave", "points": [9], "windows": [{"last": 0}]}, {"path": "c.pio"}]})");
   const Channel& channel = config.Channels.at(0);
-  ASSERT_EQ(channel.Sees.Cuboids.size(), 2u);
-  EXPECT_EQ(channel.Sees.Cuboids[0].Cells, (Box{{0, 1, 2}, {3, 4, 5}}));
-  EXPECT_EQ(channel.Sees.Cuboids[0].Every, 1);
-  EXPECT_EQ(channel.Sees.Cuboids[1].Every, 6);
-  EXPECT_EQ(channel.Sees.Points, (std::vector<std::int64_t>{3, 1}));
+  ASSERT_EQ(channel.SensorCells.Cuboids.size(), 2u);
+  EXPECT_EQ(channel.SensorCells.Cuboids[0].Cells, (Box{{0, 1, 2}, {3, 4, 5}}));
+  EXPECT_EQ(channel.SensorCells.Cuboids[0].Every, 1);
+  EXPECT_EQ(channel.SensorCells.Cuboids[1].Every, 6);
+  EXPECT_EQ(channel.SensorCells.Points, (std::vector<std::int64_t>{3, 1}));
   EXPECT_EQ(channel.StepsAtOnce, 12);
   EXPECT_EQ(channel.FlushSeconds, 2.5);
   EXPECT_EQ(channel.MostSteps(), 13);
@@ -225,7 +225,7 @@ TEST(OutputDeclaration, PatchesComeByLevel)
   EXPECT_THAT(testing::MessageOf([&] {
     declared.SetPatches(*alone, {PatchAt(3, {0, 0, 0}, {1, 1, 1})});
   }),
-      HasSubstr("level 3, of a grid with 3 levels"));
+      HasSubstr("level 3, but the grid has 3 levels"));
   EXPECT_THAT(testing::MessageOf([&] {
     declared.SetPatches(*alone, {PatchAt(0, {0, 0, 0}, {2000000000, 1, 1})});
   }),
@@ -261,7 +261,7 @@ TEST(OutputDeclaration, CopiesWhatIsInsideTheGhosts)
         }
       }
       std::vector<int> copied(declared.BytesOf(0, 0) / sizeof(int));
-      declared.CopyInside(0, 0, outer.data(), copied.data());
+      declared.CopyWithoutGhosts(0, 0, outer.data(), copied.data());
       EXPECT_EQ(copied, wanted) << dimension << (nodes ? " nodes" : " cells");
     }
   }
@@ -274,7 +274,7 @@ TEST(OutputDeclaration, RefusesVariablesThatCannotBe)
     return testing::MessageOf([&] { declared.AddVariable(variable); });
   };
   declared.AddVariable({"a"});
-  EXPECT_THAT(add({"a"}), HasSubstr("The variable name 'a' is used twice"));
+  EXPECT_THAT(add({"a"}), HasSubstr("Two variables have the name 'a'"));
   EXPECT_THAT(add({""}), HasSubstr("Variable 1 has an empty name"));
   EXPECT_THAT(add({"b", "", ElementType::Float64, 0}), HasSubstr("0 components"));
   EXPECT_THAT(
@@ -296,7 +296,7 @@ TEST(OutputDeclaration, SaysWhatIsWrongWithPatches)
   EXPECT_THAT(patches({PatchAt(0, {0, 0, 0}, {3, 3, 0}), PatchAt(0, {0, 4, 0}, {99999999, 99999999, 0})}),
       HasSubstr("Rank 0 declared its patch 1, on level 0, with a box with too many cells, (0, 4, 0) to "
                 "(99999999, 99999999, 0). "
-                "Divide it into several patches."));
+                "Divide the patch into several patches."));
   EXPECT_THAT(patches({PatchAt(0, {0, 0, 0}, {3, 3, 0}), PatchAt(0, {9, 0, 0}, {9, 9, 0}),
                   PatchAt(0, {3, 3, 0}, {8, 8, 0})}),
       HasSubstr(
@@ -315,7 +315,7 @@ TEST(WritingThread, KeepsTheOrderAndTheBound)
   WritingThread thread(100, 60);
   for (int job = 0; job < 50; ++job) {
     const std::uint64_t bytes = 10 + job % 3 * 30;
-    thread.MakeRoom(bytes);
+    thread.WaitForMemory(bytes);
     thread.Add(bytes, [&done, job] {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
       done.push_back(job);
@@ -336,8 +336,8 @@ TEST(WritingThread, KeepsFaults)
   thread.Add(1, [] {});
   thread.Add(1, [] { throw Error("third"); });
   thread.Finish();
-  EXPECT_EQ(thread.TakeFaults(), "first\nthird");
-  EXPECT_EQ(thread.TakeFaults(), "");
+  EXPECT_EQ(thread.ExtractFaults(), "first\nthird");
+  EXPECT_EQ(thread.ExtractFaults(), "");
 }
 
 TEST(WritingThread, DoesNotWaitForEver)
@@ -350,8 +350,8 @@ TEST(WritingThread, DoesNotWaitForEver)
         std::this_thread::yield();
       }
     });
-    EXPECT_THAT(testing::MessageOf([&] { thread.MakeRoom(50); }), HasSubstr("too slow"));
-    thread.MakeRoom(40);
+    EXPECT_THAT(testing::MessageOf([&] { thread.WaitForMemory(50); }), HasSubstr("too slow"));
+    thread.WaitForMemory(40);
     EXPECT_THAT(testing::MessageOf([&] { thread.Finish(); }), HasSubstr("1 write"));
     goOn = true;
   }
@@ -365,7 +365,7 @@ TEST(WritingThread, WaitsForMemoryOfOthersAsLongAsItTakes)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     done = true;
   });
-  thread.FinishInAnyTime();
+  thread.FinishWithoutLimit();
   EXPECT_TRUE(done);
 }
 

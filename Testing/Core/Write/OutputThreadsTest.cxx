@@ -45,14 +45,14 @@ public:
     declared.SetGrid(3, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
     declared.SetPatches(*this->Alone, {{0, {0, 0, 0}, {9, 9, 9}}});
     this->Writer.LayOut(OneBox());
-    this->Cut->Of = std::make_shared<const Declaration>(declared);
-    this->Cut->Runs = {{RunsIn(this->Writer.Series()[0], 0, this->Cut->Of->Data(), {0})}};
-    this->Cut->Values = {{3}};
+    this->Local->Declared = std::make_shared<const Declaration>(declared);
+    this->Local->Runs = {{RunsIn(this->Writer.Series()[0], 0, this->Local->Declared->Data(), {0})}};
+    this->Local->ValueCounts = {{3}};
   }
 
   void Add(std::int64_t step)
   {
-    SensorSample sample{step, step, 0.5 * step, this->Cut, this->Writer.TakeMemory(), {}};
+    SensorSample sample{step, step, 0.5 * step, this->Local, this->Writer.AcquireMemory(), {}};
     sample.Values[0] = {
         static_cast<float>(step), static_cast<float>(step + 100), static_cast<float>(step + 200)};
     this->Writer.Add(std::move(sample), 4);
@@ -64,7 +64,7 @@ private:
   const std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
   const OutputConfig Config;
   SensorWriter Writer;
-  const std::shared_ptr<SensorCut> Cut = std::make_shared<SensorCut>();
+  const std::shared_ptr<LocalSensor> Local = std::make_shared<LocalSensor>();
 };
 
 std::int64_t StepsIn(const std::string& path)
@@ -123,9 +123,9 @@ TEST(OutputThreads, CatalogsAreWrittenWhileTheNextOneComes)
         return form == ValueForm::Batches ? container::HeldValues{{}, nullptr, [all] { return all; }} : all;
       });
     }
-    ChannelOutput::Await(path + "/index");
+    ChannelOutput::WaitForWrites(path + "/index");
     output.Finish();
-    EXPECT_EQ(output.FinishHere(), "");
+    EXPECT_EQ(output.FinishLocally(), "");
     EXPECT_TRUE(container::IsContainer(path));
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path), {}), 22) << "20 steps, index, writer";
   }
@@ -149,12 +149,12 @@ TEST(OutputThreads, OnlyReadersOfAPathWaitForItsWriter)
   slow->Thread().Add(0, [] {});
   std::atomic<bool> hasWaited{false};
   std::thread reader([&] {
-    ChannelOutput::Await(folder / "slow.pio");
+    ChannelOutput::WaitForWrites(folder / "slow.pio");
     hasWaited = true;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   open("other.pio");
-  ChannelOutput::Await(folder / "other.pio");
+  ChannelOutput::WaitForWrites(folder / "other.pio");
   EXPECT_FALSE(hasWaited);
   progress = true;
   slow.reset();  // a writer that ends releases its readers

@@ -54,12 +54,12 @@ std::map<std::int64_t, Int3> CellsIn(const std::vector<SensorRun>& runs, const C
   std::int64_t before = -1;
   for (const SensorRun& run : runs) {
     EXPECT_EQ(data.Patches[run.Patch].Level, 0);
-    EXPECT_GT(run.To, before) << "in the order of the data set";
-    before = run.To;
+    EXPECT_GT(run.Position, before) << "in the order of the data set";
+    before = run.Position;
     for (std::int64_t i = 0; i < run.Count; ++i) {
       const Int3 cell{run.Cell[0] + static_cast<int>(i), run.Cell[1], run.Cell[2]};
       EXPECT_FALSE(Intersect(data.Patches[run.Patch].Cells, Box{cell, cell}).Empty());
-      EXPECT_TRUE(cells.emplace(run.To + i, cell).second) << "twice";
+      EXPECT_TRUE(cells.emplace(run.Position + i, cell).second) << "twice";
     }
   }
   return cells;
@@ -103,13 +103,13 @@ TEST(Sensor, FindsPointsAsKwaveCountsThem)
     SensorSeries series;
     std::map<std::int64_t, Int3> wanted;
     for (std::int64_t point = 0; point < 20; ++point) {
-      const auto number = static_cast<std::int64_t>(random() % grid.Cells());
+      const auto number = static_cast<std::int64_t>(random() % grid.CellCount());
       series.Points.push_back(number + 1);
       wanted[point] = {static_cast<int>(number % grid.Width(0)) + grid.Lower[0],
           static_cast<int>(number / grid.Width(0) % grid.Width(1)) + grid.Lower[1],
           static_cast<int>(number / grid.Width(0) / grid.Width(1)) + grid.Lower[2]};
     }
-    series.Points.push_back(grid.Cells() + 1);  // beyond the grid, so no patch has it
+    series.Points.push_back(grid.CellCount() + 1);  // beyond the grid, so no patch has it
     EXPECT_EQ(CellsIn(RunsIn(series, 0, data, AllPatches(data)), data), wanted);
   }
 }

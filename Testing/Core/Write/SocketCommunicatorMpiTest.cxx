@@ -45,7 +45,7 @@ void CheckThatBothTellTheSame(Communicator& mpi, Communicator& sockets)
   Expect(sockets.AllGather(ints) == mpi.AllGather(ints), "AllGather of integers");
   const double others = mpi.Size() - 1;
   for (Communicator* ranks : {&mpi, &sockets}) {
-    Expect(ranks->Largest({double(Rank), double(-Rank)}) == std::vector<double>{others, 0}, "Largest");
+    Expect(ranks->Max({double(Rank), double(-Rank)}) == std::vector<double>{others, 0}, "Largest");
     Expect(
         ranks->Sum({1, double(Rank)}) == std::vector<double>{others + 1, others * (others + 1) / 2}, "Sum");
   }

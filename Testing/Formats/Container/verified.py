@@ -54,7 +54,7 @@ def shown(reader):
     return window.GetOutput(), [sum_over_ranks(patch in mine) for patch in range(len(step.rows))]
 
 
-words = "the values of '%s' on patch %d of level %d as they were written" % (name, step.rows[row]["number"], place["level"])
+words = "values of '%s' on patch %d of level %d that match their checksum" % (name, step.rows[row]["number"], place["level"])
 first = opened(Blocks="As patches", CacheMemory=1)
 text, held = shown(first)
 expect(words not in text and all(count == 1 for count in held), "not verified: %s, %s", text, held)

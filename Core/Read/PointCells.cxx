@@ -1,4 +1,4 @@
-#include "Read/PointPlaces.h"
+#include "Read/PointCells.h"
 
 #include "Base/Error.h"
 
@@ -27,10 +27,10 @@ std::int64_t NumberAt(const LoadedArray& numbers, std::size_t i)
 
 }  // namespace
 
-PointPlaces::PointPlaces(const Catalog& catalog, const LoadedArray& numbers, const std::string& name)
+PointCells::PointCells(const Catalog& catalog, const LoadedArray& numbers, const std::string& name)
     : Data(catalog)
 {
-  const std::int64_t cells = catalog.Lattice.Cells();
+  const std::int64_t cells = catalog.Lattice.CellCount();
   this->Numbers.reserve(static_cast<std::size_t>(numbers.Tuples));
   for (std::int64_t i = 0; i < numbers.Tuples; ++i) {
     const std::int64_t number = NumberAt(numbers, static_cast<std::size_t>(i));
@@ -42,7 +42,7 @@ PointPlaces::PointPlaces(const Catalog& catalog, const LoadedArray& numbers, con
   }
 }
 
-Int3 PointPlaces::CellOf(std::size_t point) const
+Int3 PointCells::CellOf(std::size_t point) const
 {
   const Box& lattice = this->Data.Lattice;
   const std::int64_t width = lattice.Width(0), area = width * lattice.Width(1);
@@ -52,7 +52,7 @@ Int3 PointPlaces::CellOf(std::size_t point) const
       lattice.Lower[2] + static_cast<int>(number / area)};
 }
 
-Double3 PointPlaces::PositionOf(std::size_t point, int level) const
+Double3 PointCells::PositionOf(std::size_t point, int level) const
 {
   const Int3 cell = this->CellOf(point);
   Double3 position;
@@ -63,7 +63,7 @@ Double3 PointPlaces::PositionOf(std::size_t point, int level) const
   return position;
 }
 
-Box PointPlaces::Bounds() const
+Box PointCells::Bounds() const
 {
   Box bounds{this->Data.Lattice.Upper, this->Data.Lattice.Lower};
   for (std::size_t p = 0; p < this->Count(); ++p) {

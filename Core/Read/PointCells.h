@@ -1,4 +1,4 @@
-// The positions of the points of a list.
+// The cells and positions of the points of a list.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -12,12 +12,12 @@
 namespace patchio {
 
 /// The cells of the catalog's lattice in which the points of a block lie.
-class PointPlaces
+class PointCells
 {
 public:
-  /// `numbers`: cell numbers from a Variable::Positions, counted from 1. `name`: name of the list for
-  /// messages. Throws Error if a point is outside the lattice. Keeps a reference to `catalog`.
-  PointPlaces(const Catalog& catalog, const LoadedArray& numbers, const std::string& name);
+  /// Converts `numbers`, the cell numbers from a Variable::Positions, counted from 1. `name`: name of the
+  /// list for messages. Throws Error if a point is outside the lattice. Keeps a reference to `catalog`.
+  PointCells(const Catalog& catalog, const LoadedArray& numbers, const std::string& name);
 
   std::size_t Count() const { return this->Numbers.size(); }
   /// Returns the cell of a point, as indices of the lattice.

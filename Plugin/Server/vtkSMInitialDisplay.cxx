@@ -1,4 +1,4 @@
-#include "vtkSMFirstPicture.h"
+#include "vtkSMInitialDisplay.h"
 
 #include <vtkCommand.h>
 #include <vtkDataObject.h>
@@ -20,7 +20,7 @@
 
 namespace {
 
-/// The size of points in pixels, at which single points are visible.
+/// The size of points in pixels, large enough to see single points.
 constexpr int PointSize = 5;
 
 /// Returns the names of a list of arrays in the order in which ParaView's panel shows them.
@@ -36,8 +36,8 @@ std::vector<std::string> NamesInPanel(vtkSMProxy* reader, const char* list)
   return names;
 }
 
-/// Colors by the first array of the panel that the data have. Tries both associations, because arrays of
-/// cells become point data on lists of points.
+/// Colors `representation` by the first array of the panel that the data have. Tries both associations, because
+/// arrays of cells become point data on lists of points.
 void ColorByFirstArray(vtkSMSourceProxy* reader, vtkSMProxy* representation)
 {
   vtkPVDataInformation* data = reader->GetDataInformation(0);
@@ -54,13 +54,15 @@ void ColorByFirstArray(vtkSMSourceProxy* reader, vtkSMProxy* representation)
   }
 }
 
-void ShowFirst(vtkSMSourceProxy* reader, vtkSMProxy* representation)
+/// Sets the representation and the colors to PatchIO's defaults. The reader's property FirstPicture names the
+/// representation.
+void SetInitialDisplay(vtkSMSourceProxy* reader, vtkSMProxy* representation)
 {
   vtkSMProperty* property = reader->GetProperty("FirstPicture");
   reader->UpdatePropertyInformation(property);
-  const std::string picture = vtkSMPropertyHelper(property).GetAsString();
-  vtkSMPropertyHelper(representation, "Representation").Set(picture.c_str());
-  if (picture != "Outline") {
+  const std::string display = vtkSMPropertyHelper(property).GetAsString();
+  vtkSMPropertyHelper(representation, "Representation").Set(display.c_str());
+  if (display != "Outline") {
     ColorByFirstArray(reader, representation);
     if (reader->GetDataInformation(0)->HasDataSetType(VTK_POLY_DATA)) {
       vtkSMPropertyHelper(representation, "PointSize", true).Set(PointSize);
@@ -69,17 +71,17 @@ void ShowFirst(vtkSMSourceProxy* reader, vtkSMProxy* representation)
   representation->UpdateVTKObjects();
 }
 
-/// Shows the first picture of a reader. ParaView calls Execute() for each proxy that is registered with a
-/// session's proxy manager.
-class Watcher : public vtkCommand
+/// Sets the initial display of readers, except for representations from state files. ParaView calls Execute() for
+/// each proxy that is registered with a session's proxy manager.
+class RegistrationObserver : public vtkCommand
 {
 public:
-  vtkTypeMacro(Watcher, vtkCommand);
-  static Watcher* New() { return new Watcher; }
+  vtkTypeMacro(RegistrationObserver, vtkCommand);
+  static RegistrationObserver* New() { return new RegistrationObserver; }
 
-  void Execute(vtkObject* manager, unsigned long, void* what) override
+  void Execute(vtkObject* manager, unsigned long, void* callData) override
   {
-    const auto& info = *static_cast<vtkSMProxyManager::RegisteredProxyInformation*>(what);
+    const auto& info = *static_cast<vtkSMProxyManager::RegisteredProxyInformation*>(callData);
     if (info.Type != vtkSMProxyManager::RegisteredProxyInformation::PROXY ||
         std::string(info.GroupName) != "representations" ||
         vtkSMSessionProxyManager::SafeDownCast(manager)->GetInLoadXMLState() ||
@@ -89,38 +91,39 @@ public:
     auto* source =
         vtkSMSourceProxy::SafeDownCast(vtkSMPropertyHelper(info.Proxy, "Input", true).GetAsProxy());
     if (source && source->GetProperty("FirstPicture")) {
-      ShowFirst(source, info.Proxy);
+      SetInitialDisplay(source, info.Proxy);
     }
   }
 };
 
-/// The group and name of the proxy for the settings. ParaView does not save proxies of such groups in states.
+/// The group and name of the proxy for the settings. ParaView does not save proxies of groups named *_prototypes in
+/// state files.
 constexpr const char *SwitchGroup = "patchio_prototypes", *SwitchName = "PatchIOSwitch";
 
-/// Links the user's settings to a proxy that ParaView sends to all processes, now and after each change.
+/// Links the user's settings to a new proxy, which ParaView sends to all processes now and after each change.
 void LinkSettings(vtkSMSessionProxyManager* manager)
 {
-  // The GUI has made the settings when it loaded the plugin, scripts have not.
+  // The GUI makes the settings when it loads the plugin, but scripts do not.
   vtkNew<vtkSMParaViewPipelineController>()->UpdateSettingsProxies(manager->GetSession());
   auto* const settings = vtkSMSettingsProxy::SafeDownCast(manager->GetProxy("settings", "PatchIOSettings"));
-  const auto made = vtkSmartPointer<vtkSMProxy>::Take(manager->NewProxy("misc", SwitchName));
-  if (settings && made) {
-    manager->RegisterProxy(SwitchGroup, SwitchName, made);
-    settings->AddLink("FastExtraction", made, "FastExtraction", false);
-    made->UpdateVTKObjects();
+  const auto proxy = vtkSmartPointer<vtkSMProxy>::Take(manager->NewProxy("misc", SwitchName));
+  if (settings && proxy) {
+    manager->RegisterProxy(SwitchGroup, SwitchName, proxy);
+    settings->AddLink("FastExtraction", proxy, "FastExtraction", false);
+    proxy->UpdateVTKObjects();
   }
 }
 
 }  // namespace
 
-vtkStandardNewMacro(vtkSMFirstPicture);
+vtkStandardNewMacro(vtkSMInitialDisplay);
 
-void vtkSMFirstPicture::PostInitializeProxy(vtkSMProxy* reader, vtkPVXMLElement*, vtkMTimeType)
+void vtkSMInitialDisplay::PostInitializeProxy(vtkSMProxy* reader, vtkPVXMLElement*, vtkMTimeType)
 {
-  static const auto watcher = vtkSmartPointer<Watcher>::New();
+  static const auto observer = vtkSmartPointer<RegistrationObserver>::New();
   vtkSMSessionProxyManager* const manager = reader->GetSessionProxyManager();
-  if (!manager->HasObserver(vtkCommand::RegisterEvent, watcher)) {
-    manager->AddObserver(vtkCommand::RegisterEvent, watcher);
+  if (!manager->HasObserver(vtkCommand::RegisterEvent, observer)) {
+    manager->AddObserver(vtkCommand::RegisterEvent, observer);
   }
   if (!manager->GetProxy(SwitchGroup, SwitchName)) {
     LinkSettings(manager);

@@ -1,4 +1,4 @@
-#include "Store/GroupedFile.h"
+#include "Store/IndexFileHead.h"
 
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
@@ -20,20 +20,20 @@ namespace patchio {
 
 namespace {
 
-/// Bytes of one MPI call. MPI counts are int, so a long slice takes several rounds, equally many on all
-/// ranks.
+/// Greatest number of bytes of one MPI call. MPI counts are int, so a long slice takes several rounds; all
+/// ranks have the same number of rounds.
 constexpr std::uint64_t RoundBytes = std::uint64_t(1) << 30;
 
-/// Returns whether `holds` is true on all ranks. Collective: every rank of the communicator calls it.
-bool OnAll(MPI_Comm comm, bool holds)
+/// Returns whether `condition` is true on all ranks. Collective: every rank of the communicator calls it.
+bool AllOf(MPI_Comm comm, bool condition)
 {
-  int all = holds ? 1 : 0;
+  int all = condition ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
   return all == 1;
 }
 
-/// A file opened with MPI-IO, on all ranks or on none. Faults are kept as texts and not thrown, because every
-/// rank must go through all collective calls.
+/// A file that is open with MPI-IO either on all ranks or on no rank. The methods store a fault instead of
+/// throwing an error, because every rank must make all collective calls.
 class MpiFile
 {
 public:
@@ -49,12 +49,12 @@ public:
     // from both. Therefore each rank first tries to open the file without MPI, and no rank calls MPI if one
     // rank fails.
     const bool reads = purpose == Purpose::Read;
-    this->Note(
+    this->SetFault(
         CatchError([&] { PlainFile(path, reads ? PlainFile::Purpose::Read : PlainFile::Purpose::Update); }));
-    if (OnAll(comm, this->Fault.empty())) {
+    if (AllOf(comm, this->Fault.empty())) {
       this->Open(reads ? MPI_MODE_RDONLY : MPI_MODE_WRONLY);
     } else {
-      this->Note(FaultElsewhere);
+      this->SetFault(FaultOnOtherRank);
     }
   }
   ~MpiFile() { this->Close(); }
@@ -72,7 +72,7 @@ public:
 
   void WriteAll(const std::byte* data, std::uint64_t bytes)
   {
-    this->InRounds(bytes, [&](std::uint64_t begin, int count, MPI_Status* status) {
+    this->TransferInRounds(bytes, [&](std::uint64_t begin, int count, MPI_Status* status) {
       return MPI_File_write_all(this->File, data + begin, count, MPI_BYTE, status);
     });
     this->Check("MPI_File_sync", MPI_File_sync(this->File));
@@ -80,7 +80,7 @@ public:
 
   void ReadAll(std::byte* into, std::uint64_t bytes)
   {
-    this->InRounds(bytes, [&](std::uint64_t begin, int count, MPI_Status* status) {
+    this->TransferInRounds(bytes, [&](std::uint64_t begin, int count, MPI_Status* status) {
       return MPI_File_read_all(this->File, into + begin, count, MPI_BYTE, status);
     });
   }
@@ -101,18 +101,22 @@ private:
   {
     const int code = MPI_File_open(this->Comm, this->Path.c_str(), mode, MPI_INFO_NULL, &this->File);
     this->Check("MPI_File_open", code);
-    if (!OnAll(this->Comm, code == MPI_SUCCESS)) {
-      // Ranks that have opened the file leave it open: closing would wait for the ranks that have not.
+    if (!AllOf(this->Comm, code == MPI_SUCCESS)) {
+      // Ranks that have opened the file do not close the file, because closing would wait for the other
+      // ranks.
       this->File = MPI_FILE_NULL;
-      this->Note(FaultElsewhere);
+      this->SetFault(FaultOnOtherRank);
     }
     if (this->IsOpen()) {
-      MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);  // the default, unless it was changed
+      // MPI_ERRORS_RETURN is the default, unless the program has changed the default.
+      MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);
     }
   }
 
+  /// Calls transfer(begin, count, status) for consecutive ranges of `bytes` bytes. Collective: every rank of
+  /// the communicator calls it.
   template <typename Transfer>
-  void InRounds(std::uint64_t bytes, Transfer transfer)
+  void TransferInRounds(std::uint64_t bytes, Transfer transfer)
   {
     std::uint64_t rounds = (bytes + RoundBytes - 1) / RoundBytes;
     MPI_Allreduce(MPI_IN_PLACE, &rounds, 1, MPI_UINT64_T, MPI_MAX, this->Comm);
@@ -127,22 +131,23 @@ private:
         MPI_Get_count(&status, MPI_BYTE, &done);
       }
       if (done != count) {
-        this->NoteOfFile(fmt::format("{} of {} bytes", done, count));
+        this->SetFileFault(fmt::format("{} of {} bytes", done, count));
       }
     }
   }
 
-  void Check(const char* what, int code)
+  void Check(const char* function, int code)
   {
     if (code != MPI_SUCCESS) {
-      this->NoteOfFile(fmt::format("{}: {}", what, MpiErrorText(code)));
+      this->SetFileFault(fmt::format("{}: {}", function, MpiErrorText(code)));
     }
   }
-  void NoteOfFile(const std::string& found)
+  void SetFileFault(const std::string& found)
   {
-    this->Note(FileError(this->Path, "a file that the ranks can read or write together", found).what());
+    this->SetFault(FileError(this->Path, "a file that the ranks can read or write together", found).what());
   }
-  void Note(const std::string& fault)
+  /// Stores the fault unless there is a fault already.
+  void SetFault(const std::string& fault)
   {
     if (this->Fault.empty()) {
       this->Fault = fault;
@@ -174,7 +179,7 @@ std::string ReadCollectively(
   int rank = 0, size = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  // Each slice is a whole number of pages.
+  // The size of a slice is a multiple of the size of a page.
   const std::uint64_t slice = (bytes / size + 4096) / 4096 * 4096;
   const std::uint64_t first = std::min(bytes, rank * slice);
   const std::uint64_t count = std::min(bytes - first, slice);
@@ -188,75 +193,80 @@ std::string ReadCollectively(
 
 namespace {
 
-/// Version of the file's layout. Increased whenever the meaning of any byte changes, including the bytes of
-/// Catalog::Serialize.
+/// Version of the layout. Increase Version whenever the meaning of any byte changes, including the bytes of
+/// Catalog::Serialize().
 constexpr std::uint32_t Version = 10;
 constexpr std::uint32_t ByteOrder = 0x01020304;
-/// Limit on the number of parts, larger than any run's number of ranks. This limit bounds the memory of the
+/// Greatest number of parts, larger than the number of ranks of any run. The limit bounds the memory of the
 /// table, which is read before its checksum can be compared.
 constexpr std::uint64_t MostParts = std::uint64_t(1) << 20;
 constexpr char Magic[8] = {'P', 'a', 't', 'c', 'h', 'I', 'O', '\x1a'};
 
+/// The header of an index file, as stored.
 struct Header
 {
-  char Letters[8] = {};
+  char Signature[8] = {};
   std::uint32_t Order = ByteOrder;
   std::uint32_t FormatVersion = Version;
-  /// Sizes of the records that are stored as they lie in memory: a guard against files of a machine with
-  /// another layout.
+  /// Sizes of the records whose bytes in memory are stored, so that files of a machine with another layout
+  /// are recognized.
   std::uint32_t Layout =
       sizeof(Patch) << 24 | sizeof(Level) << 16 | sizeof(ByteRange) << 8 | sizeof(ChunkedArray);
-  std::uint32_t Complete = 0;  ///< the success flag, set last
+  std::uint32_t Complete = 0;  ///< the success flag, which rank 0 sets last
   std::uint64_t PartCount = 0;
   std::uint64_t FileBytes = 0;
-  std::uint64_t HeadChecksum = 0;  ///< checksum of header and table, with this field and the flag taken as 0
+  /// Checksum of header and table, computed with zeros for this member and Complete.
+  std::uint64_t HeadChecksum = 0;
   std::uint64_t Reserved[2] = {};
 };
 static_assert(sizeof(Header) == 64);
 
+/// Returns `bytes`, rounded up to a multiple of the alignment.
 constexpr std::uint64_t Aligned(std::uint64_t bytes)
 {
   return (bytes + IndexFileHead::Alignment - 1) / IndexFileHead::Alignment * IndexFileHead::Alignment;
 }
 
+/// Returns the size of the header and a table of `parts` parts, in bytes.
 std::uint64_t TableEnd(std::uint64_t parts)
 {
   return sizeof(Header) + parts * sizeof(PartEntry);
 }
 
-[[noreturn]] void Corrupted(const std::string& path, const std::string& what)
+[[noreturn]] void FailCorrupted(const std::string& path, const std::string& fault)
 {
-  throw IndexFileError(FileFault::Corrupted, fmt::format("{}: {}.", path, what));
+  throw IndexFileError(FileFault::Corrupted, fmt::format("{}: {}.", path, fault));
 }
 
-/// Checks everything that needs only the header. Throws IndexFileError.
+/// Checks the header. `fileBytes`: size of the file. Throws IndexFileError if the file cannot be used.
 void CheckHeader(const std::string& path, const Header& header, std::uint64_t fileBytes)
 {
-  if (std::memcmp(header.Letters, Magic, sizeof(Magic)) != 0) {
-    Corrupted(path, "not an index file of PatchIO");
+  if (std::memcmp(header.Signature, Magic, sizeof(Magic)) != 0) {
+    FailCorrupted(path, "the file is not an index file of PatchIO");
   }
   if (header.Order != ByteOrder || header.FormatVersion != Version || header.Layout != Header().Layout) {
-    throw IndexFileError(FileFault::Foreign, fmt::format("{}: written by another version of PatchIO.", path));
+    throw IndexFileError(
+        FileFault::Foreign, fmt::format("{}: another version of PatchIO has written the index file.", path));
   }
   if (header.Complete == 0) {
-    throw IndexFileError(
-        FileFault::Unfinished, fmt::format("{}: incomplete, because its writer was interrupted.", path));
+    throw IndexFileError(FileFault::Unfinished,
+        fmt::format("{}: the index file is incomplete, because its writer was interrupted.", path));
   }
   if (header.Complete != 1 || header.FileBytes != fileBytes || header.PartCount < IndexFileHead::HeadParts ||
       header.PartCount > MostParts || header.PartCount > fileBytes / sizeof(PartEntry) ||
       TableEnd(header.PartCount) > fileBytes) {
-    Corrupted(path, "the header is damaged, or the end is missing");
+    FailCorrupted(path, "the header is damaged, or the end is missing");
   }
 }
 
-/// Throws IndexFileError with FileFault::Absent if `path` is not a plain file or lies in a folder that the
-/// user may not search.
-void CheckPlain(const std::string& path)
+/// Throws IndexFileError with FileFault::Absent if there is no regular file at `path` or the user may not
+/// search the folder, and with FileFault::Unreadable for other faults.
+void CheckIsIndexFile(const std::string& path)
 {
   struct stat status = {};
   if (::stat(path.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode)) {
-      throw IndexFileError(FileFault::Absent, fmt::format("{}: not a regular file.", path));
+      throw IndexFileError(FileFault::Absent, fmt::format("{}: the path is not a regular file.", path));
     }
     return;
   }
@@ -266,7 +276,8 @@ void CheckPlain(const std::string& path)
   throw IndexFileError(FileFault::Unreadable, SystemError(path, "a readable file", errno).what());
 }
 
-/// Reads bytes. A failure of the storage makes the file unreadable, not corrupted.
+/// Reads `bytes` bytes from `offset` on into `into`. Throws IndexFileError with FileFault::Unreadable if the
+/// storage fails.
 void ReadBytes(const PlainFile& file, std::uint64_t offset, void* into, std::size_t bytes)
 {
   const std::string fault = CatchError([&] { file.Read(offset, into, bytes); });
@@ -275,6 +286,7 @@ void ReadBytes(const PlainFile& file, std::uint64_t offset, void* into, std::siz
   }
 }
 
+/// Returns the value of Header::HeadChecksum for the header and table `bytes`.
 std::uint64_t HeadChecksum(std::vector<std::byte> bytes)
 {
   Header header;
@@ -305,12 +317,12 @@ std::uint64_t IndexFileHead::ShardBegin() const
 
 std::unique_ptr<PlainFile> OpenIndexFile(const std::string& path)
 {
-  CheckPlain(path);
+  CheckIsIndexFile(path);
   std::unique_ptr<PlainFile> file;
   const std::string fault =
       CatchError([&] { file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read); });
   if (!fault.empty()) {
-    CheckPlain(path);  // the file may have been removed just now
+    CheckIsIndexFile(path);  // another program may have removed the file meanwhile
     throw IndexFileError(FileFault::Unreadable, fault);
   }
   return file;
@@ -321,7 +333,7 @@ IndexFileHead IndexFileHead::Read(const PlainFile& file)
   const std::string& path = file.Path();
   const std::uint64_t fileBytes = file.Size();
   if (fileBytes < sizeof(Header)) {
-    Corrupted(path, "too short for an index file");
+    FailCorrupted(path, "the file is too short for an index file");
   }
   Header header;
   ReadBytes(file, 0, &header, sizeof(header));
@@ -329,19 +341,19 @@ IndexFileHead IndexFileHead::Read(const PlainFile& file)
   std::vector<std::byte> bytes(TableEnd(header.PartCount));
   ReadBytes(file, 0, bytes.data(), bytes.size());
   if (HeadChecksum(bytes) != header.HeadChecksum) {
-    Corrupted(path, "the header or the table is damaged");
+    FailCorrupted(path, "the header or the table is damaged");
   }
   std::vector<PartEntry> entries(header.PartCount);
   std::memcpy(entries.data(), bytes.data() + sizeof(Header), entries.size() * sizeof(PartEntry));
   for (const PartEntry& entry : entries) {
     if (entry.Length > fileBytes) {
-      Corrupted(path, "the table is damaged");
+      FailCorrupted(path, "the table is damaged");
     }
   }
   IndexFileHead head(entries);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (head.Entries[i].Offset != entries[i].Offset || head.Bytes != fileBytes) {
-      Corrupted(path, "the table is damaged");
+      FailCorrupted(path, "the table is damaged");
     }
   }
   return head;
@@ -352,12 +364,13 @@ std::vector<std::byte> IndexFileHead::ReadPart(const PlainFile& file, std::size_
   const std::string& path = file.Path();
   const PartEntry& entry = this->Entries[part];
   if (entry.Length > AvailableMemory()) {
-    throw IndexFileError(FileFault::Unreadable, fmt::format("{}: too large for the free memory.", path));
+    throw IndexFileError(
+        FileFault::Unreadable, fmt::format("{}: the index file is too large for the free memory.", path));
   }
   std::vector<std::byte> bytes(entry.Length);
   ReadBytes(file, entry.Offset, bytes.data(), bytes.size());
   if (Checksum(bytes.data(), bytes.size()) != entry.Checksum) {
-    Corrupted(path, fmt::format("part {} is damaged", part));
+    FailCorrupted(path, fmt::format("part {} is damaged", part));
   }
   return bytes;
 }
@@ -365,7 +378,7 @@ std::vector<std::byte> IndexFileHead::ReadPart(const PlainFile& file, std::size_
 std::vector<std::byte> IndexFileHead::Encode(bool complete) const
 {
   Header header;
-  std::memcpy(header.Letters, Magic, sizeof(Magic));
+  std::memcpy(header.Signature, Magic, sizeof(Magic));
   header.PartCount = this->Entries.size();
   header.FileBytes = this->Bytes;
   std::vector<std::byte> bytes(TableEnd(this->Entries.size()));
@@ -379,6 +392,8 @@ std::vector<std::byte> IndexFileHead::Encode(bool complete) const
 
 namespace {
 
+/// Writes the shard of this rank. Returns the fault of this rank, or an empty text. Collective: every rank of
+/// the communicator calls it.
 std::string WriteShard(
     Communicator& comm, const std::string& path, const PartEntry& slice, const std::byte* shard)
 {
@@ -392,13 +407,13 @@ std::string WriteShard(
   return WriteCollectively(comm.Mpi(), path, slice.Offset, slice.Length, shard);
 }
 
-/// Throws the first fault of any rank, if there is one. A fault with its own cause takes precedence over
-/// FaultElsewhere.
-void ThrowCause(const std::vector<std::string>& faults)
+/// Throws Error with the first fault of `faults`, the faults of all ranks, unless all faults are empty.
+/// Faults other than FaultOnOtherRank take precedence.
+void ThrowFirstFault(const std::vector<std::string>& faults)
 {
   std::string cause;
   for (const std::string& fault : faults) {
-    if (!fault.empty() && (cause.empty() || cause == FaultElsewhere)) {
+    if (!fault.empty() && (cause.empty() || cause == FaultOnOtherRank)) {
       cause = fault;
     }
   }
@@ -407,7 +422,9 @@ void ThrowCause(const std::vector<std::string>& faults)
   }
 }
 
-void OnMaster(Communicator& comm, const std::function<void()>& work)
+/// Runs `work` on rank 0. Throws Error on all ranks if `work` fails. Collective: every rank of the
+/// communicator calls it.
+void RunOnRank0(Communicator& comm, const std::function<void()>& work)
 {
   RunOnAllRanks(comm, [&] {
     if (comm.Rank() == 0) {
@@ -422,7 +439,7 @@ void WriteIndexFile(Communicator& comm, const std::string& path, const IndexFile
     const std::vector<std::vector<std::byte>>& partsOfRank0, const std::byte* shard)
 {
   assert(head.ShardCount() == static_cast<std::size_t>(comm.Size()) || head.ShardCount() == 0);
-  OnMaster(comm, [&] {
+  RunOnRank0(comm, [&] {
     const PlainFile file(path, PlainFile::Purpose::Create);
     file.Reserve(head.FileBytes());
     const std::vector<std::byte> begin = head.Encode(false);
@@ -433,9 +450,9 @@ void WriteIndexFile(Communicator& comm, const std::string& path, const IndexFile
   });
   if (head.ShardCount() > 0) {
     const std::string fault = WriteShard(comm, path, head.ShardEntry(comm.Rank()), shard);
-    ThrowCause(comm.AllGather(fault));
+    ThrowFirstFault(comm.AllGather(fault));
   }
-  OnMaster(comm, [&] {
+  RunOnRank0(comm, [&] {
     const PlainFile file(path, PlainFile::Purpose::Update);
     file.Flush();  // the flag must not reach the disk before the bytes that it confirms
     const std::vector<std::byte> begin = head.Encode(true);

@@ -1,4 +1,4 @@
-#include "Filters/Part.h"
+#include "Filters/BlockPart.h"
 
 #include <tbb/parallel_for.h>
 #include <tbb/task_group.h>
@@ -10,7 +10,8 @@
 
 namespace patchio::filters {
 
-Part::Part(const Block& from, const Int3& begin, const Int3& end) : From(&from), Shape(from), Begin(begin)
+BlockPart::BlockPart(const Block& from, const Int3& begin, const Int3& end)
+    : SourceBlock(&from), Shape(from), Begin(begin)
 {
   for (int axis = 0; axis < 3; ++axis) {
     this->Cells[axis] = end[axis] - begin[axis];
@@ -22,16 +23,16 @@ Part::Part(const Block& from, const Int3& begin, const Int3& end) : From(&from),
   }
 }
 
-void Part::Reserve(std::size_t polygons, bool triangles)
+void BlockPart::Reserve(std::size_t polygons, bool triangles)
 {
-  this->Made.reserve(polygons + polygons / 8);
+  this->NewPoints.reserve(polygons + polygons / 8);
   this->Positions.reserve(polygons + polygons / 8);
   this->Corners.reserve(polygons * (triangles ? 6 : 4));
   this->Sizes.reserve(polygons * (triangles ? 2 : 1));
   this->Sources.reserve(polygons * (triangles ? 2 : 1));
 }
 
-void Part::AddPolygon(const int* corners, int count, bool triangles, long long cell)
+void BlockPart::AddPolygon(const int* corners, int count, bool triangles, long long cell)
 {
   const int size = triangles && count > 3 ? 3 : count;
   // Triangles are a fan around the first corner.
@@ -43,38 +44,38 @@ void Part::AddPolygon(const int* corners, int count, bool triangles, long long c
   }
 }
 
-void Part::KeepCell(const Int3& cell)
+void BlockPart::AddCell(const Int3& cell)
 {
-  this->Whole.push_back(this->CellNumber(cell));
+  this->WholeCells.push_back(this->CellNumber(cell));
   const int first = this->PointNumber(cell);
-  for (int c = 0; c < this->Shape.Count(); ++c) {
-    this->Use(first + this->Steps[c]);
+  for (int c = 0; c < this->Shape.CornerCount(); ++c) {
+    this->MarkUsed(first + this->Steps[c]);
   }
 }
 
-void Part::KeepPiece(const Int3& cell, unsigned char type, const int* corners, int count)
+void BlockPart::AddCutCell(const Int3& cell, unsigned char type, const int* corners, int count)
 {
   this->Types.push_back(type);
   this->AddPolygon(corners, count, false, this->CellOfBlock(this->CellNumber(cell)));
   for (int c = 0; c < count; ++c) {
     if (corners[c] < this->BoxPointCount) {
-      this->Use(corners[c]);
+      this->MarkUsed(corners[c]);
     }
   }
 }
 
-long long Part::PointOfBlock(int point) const
+long long BlockPart::PointOfBlock(int point) const
 {
   const int row = point / this->Points[0];
-  return this->From->PointAt({this->Begin[0] + point % this->Points[0],
+  return this->SourceBlock->PointAt({this->Begin[0] + point % this->Points[0],
       this->Begin[1] + row % this->Points[1], this->Begin[2] + row / this->Points[1]});
 }
 
-long long Part::CellOfBlock(int cell) const
+long long BlockPart::CellOfBlock(int cell) const
 {
   const int row = cell / this->Cells[0];
-  return this->From->CellAt({this->Begin[0] + cell % this->Cells[0], this->Begin[1] + row % this->Cells[1],
-      this->Begin[2] + row / this->Cells[1]});
+  return this->SourceBlock->CellAt({this->Begin[0] + cell % this->Cells[0],
+      this->Begin[1] + row % this->Cells[1], this->Begin[2] + row / this->Cells[1]});
 }
 
 namespace {
@@ -86,26 +87,27 @@ constexpr int CellsOfBox = 64;
 constexpr long long CellsOfTask = 32768;
 
 /// Calls fill(number, part) for all parts, on all threads. Returns the parts that have cells; an empty list
-/// if `progress` ends the work.
+/// if `progress` (see RunTasks()) returns false.
 template <typename Fill>
-std::vector<Part> FillParts(std::vector<Part> parts, const Fill& fill, const ProgressCallback& progress)
+std::vector<BlockPart> FillParts(
+    std::vector<BlockPart> parts, const Fill& fill, const ProgressCallback& progress)
 {
   if (!RunTasks(
           parts.size(), [&](std::size_t p) { fill(p, parts[p]); }, progress)) {
     return {};
   }
   parts.erase(
-      std::remove_if(parts.begin(), parts.end(), [](const Part& part) { return part.CellCount() == 0; }),
+      std::remove_if(parts.begin(), parts.end(), [](const BlockPart& part) { return part.CellCount() == 0; }),
       parts.end());
   return parts;
 }
 
 }  // namespace
 
-std::vector<Part> TakeBoxes(
-    const Blocks& blocks, const std::function<void(Part&)>& take, const ProgressCallback& progress)
+std::vector<BlockPart> ExtractFromBoxes(
+    const Blocks& blocks, const std::function<void(BlockPart&)>& extract, const ProgressCallback& progress)
 {
-  std::vector<Part> parts;
+  std::vector<BlockPart> parts;
   for (const Block& block : blocks.List) {
     const Int3 cells{block.Cells(0), block.Cells(1), block.Cells(2)};
     Int3 begin, end;
@@ -121,32 +123,32 @@ std::vector<Part> TakeBoxes(
     }
   }
   return FillParts(
-      std::move(parts), [&](std::size_t, Part& part) { take(part); }, progress);
+      std::move(parts), [&](std::size_t, BlockPart& part) { extract(part); }, progress);
 }
 
-void CutTasks::Add(std::size_t of, const Block& block, int rows, long long cellsOfRow)
+void CutTasks::Add(std::size_t key, const Block& block, int rows, long long cellsOfRow)
 {
-  // Two neighbouring tasks both make the points between them. So if there are enough rows, a task gets a few
-  // rows rather than one.
+  // Two neighbouring tasks both make the points between their rows. So if the block has enough rows, each
+  // task gets a few rows rather than one.
   const long long few = std::min(4, rows / 32);
   const int step = static_cast<int>(
       std::clamp<long long>(std::max(CellsOfTask / std::max(cellsOfRow, 1LL), few), 1, rows));
   for (int begin = 0; begin < rows; begin += step) {
-    this->Tasks.push_back({of, {begin, std::min(begin + step, rows), rows}});
+    this->Tasks.push_back({key, {begin, std::min(begin + step, rows), rows}});
     this->Parts.emplace_back(block).FirstNumber = this->Points;
   }
   this->Points += static_cast<std::uint64_t>(block.PointCount());
 }
 
-void CutTasks::AddLayers(std::size_t of, const Block& block)
+void CutTasks::AddLayers(std::size_t key, const Block& block)
 {
-  this->Add(of, block, block.Cells(2), static_cast<long long>(block.Cells(0)) * block.Cells(1));
+  this->Add(key, block, block.Cells(2), static_cast<long long>(block.Cells(0)) * block.Cells(1));
 }
 
-std::vector<Part> CutTasks::Run(const std::function<void(std::size_t, const Rows&, Part&)>& cut)
+std::vector<BlockPart> CutTasks::Run(const std::function<void(std::size_t, const Rows&, BlockPart&)>& cut)
 {
   return FillParts(std::move(this->Parts),
-      [&](std::size_t p, Part& part) { cut(this->Tasks[p].Of, this->Tasks[p].Which, part); }, {});
+      [&](std::size_t p, BlockPart& part) { cut(this->Tasks[p].Key, this->Tasks[p].Range, part); }, {});
 }
 
 bool RunTasks(
@@ -162,8 +164,8 @@ bool RunTasks(
           return;
         }
         work(number);
-        const double part = static_cast<double>(++done) / static_cast<double>(count);
-        if (progress && std::this_thread::get_id() == caller && !progress(part)) {
+        const double fraction = static_cast<double>(++done) / static_cast<double>(count);
+        if (progress && std::this_thread::get_id() == caller && !progress(fraction)) {
           context.cancel_group_execution();
         }
       },
