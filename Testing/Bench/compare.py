@@ -1,10 +1,13 @@
 """Compares two builds of PatchIO, such as those before and after a change: runs suites of both in turn, and prints each row's ratio.
 
-usage: compare.py BEFORE AFTER SUITE ... [--rounds N] [--data FOLDER] [--out FOLDER]
+usage: compare.py BEFORE AFTER SUITE|times ... [--rounds N] [--data FOLDER] [--out FOLDER]
 
 BEFORE and AFTER are the sources of PatchIO, each with its own build in build/release (./dev build patchio_bench). Each round runs
 a suite once with each of them, on the same data. A ratio above 1 means that AFTER is better: faster, or smaller in rows with
-an upper limit. Rows without a goal have no better direction; their ratios are AFTER / BEFORE. Writes compare.json."""
+an upper limit. Rows without a goal have no better direction; their ratios are AFTER / BEFORE. Writes compare.json.
+
+Most rows of the suites extract and tuning are ratios of PatchIO to ParaView or to fixed numbers of threads, which take most of an
+hour. `times` measures PatchIO alone, in a few minutes: its filters with their images, and reads whose number of threads it chooses."""
 import argparse
 import glob
 import json
@@ -14,12 +17,77 @@ import subprocess
 import sys
 import tempfile
 
+import emulator
+import measuring
+from suites import extract, tuning
+
+REVERSED = "share"    # rows of `times` that have this word are better if they are larger
+
+
+def places(sources):
+    """Returns the environment variables that choose a build."""
+    build = os.path.join(sources, "build", "release")
+    plugins = glob.glob(os.path.join(build, "lib", "paraview-*", "plugins", "PatchIO", "PatchIO.so"))
+    return {"PATCHIO_PROGRAMS": os.path.join(build, "bin"), "PATCHIO_PLUGIN": max(plugins, key=os.path.getmtime, default="")}
+
+
+def filter_times(data):
+    """Returns the seconds of PatchIO's filters: alone, and with their images in ParaView."""
+    times = {}
+    for program, names in (("patchio_bench_extract", extract.SLICES), ("patchio_bench_contour", (extract.CONTOUR,))):
+        found = measuring.run_json([measuring.programs() + "/" + program, "--rounds", "8"])
+        for name in names:
+            for way in ("one thread", "all threads"):
+                times["%s alone, %s" % (name, way)] = statistics.median(found[name][way])
+    for label, path, array, _ in extract.data_sets(measuring.Report("times", data), data):
+        measuring.remember(os.path.dirname(path))
+        found = measuring.pvbatch("extract_frame.py", path, array, "merged", 3, "PatchIO", *extract.SLICES, extract.SURFACE, extract.CONTOUR, *extract.SOLIDS,
+                                  timeout=6000)
+        for name, ways in found.items():
+            times["%s: %s and its image" % (label, name)] = statistics.median(each["filter"] + each["picture"] for each in ways["PatchIO"])
+            times["%s: %s, next image" % (label, name)] = statistics.median(each["again"] for each in ways["PatchIO"])
+    return times
+
+
+def automatic_times(data):
+    """Returns the seconds of reads whose number of threads PatchIO chooses, and shares of simulated reads near the best number."""
+    found = measuring.run_json([measuring.programs() + "/patchio_controller_shares"])
+    times = {"%s of simulated reads, %s" % (REVERSED, scenario): found[scenario]["controller"] for scenario in ("right", "wrong", "loads", "none")}
+    summary = measuring.make_dump(data, "two_level_%d" % tuning.PATCHES, ranks=2, patches=tuning.PATCHES, size=tuning.SIZE)
+    dump = os.path.dirname(os.path.dirname(summary))
+    measuring.remember(dump)
+    for ranks in (1, 2):
+        times["page cache, NP = %d" % ranks] = statistics.median(tuning.automatic(summary, ranks, 10)["read"])
+    if not emulator.missing():
+        with emulator.slow_storage(dump, **tuning.STORAGE) as storage:
+            mounted = storage.path(os.path.relpath(summary, dump))
+            for ranks in (1, 4):
+                times["emulator with N* = 64, NP = %d" % ranks] = sum(tuning.automatic(mounted, ranks, 1)["read"])
+    return times
+
+
+def measure_times(sources, data):
+    """Runs `times` once with a build, and returns measure -> number."""
+    os.environ.update(places(sources))
+    return {**filter_times(data), **automatic_times(data)}
+
+
+def compare_times(before, after, arguments):
+    """Returns the rows of `times`, as compare() does."""
+    found = {}
+    for number in range(arguments.rounds):
+        sides = [("before", before), ("after", after)]
+        measured = {side: measure_times(sources, arguments.data) for side, sources in (sides if number % 2 == 0 else sides[::-1])}
+        for name, value in measured["after"].items():
+            ratio = value / measured["before"][name]
+            row = found.setdefault(name, {"suite": "times", "measure": name, "goal": ">= 0.97", "ratios": []})
+            row["ratios"].append(ratio if REVERSED in name else 1 / ratio)
+    return list(found.values())
+
 
 def measure(sources, suite, data, out):
     """Runs a suite once with a build, and returns its rows, measure -> row."""
-    build = os.path.join(sources, "build", "release")
-    plugins = glob.glob(os.path.join(build, "lib", "paraview-*", "plugins", "PatchIO", "PatchIO.so"))
-    settings = dict(os.environ, PATCHIO_PROGRAMS=os.path.join(build, "bin"), PATCHIO_PLUGIN=max(plugins, key=os.path.getmtime, default=""))
+    settings = dict(os.environ, **places(sources))
     command = [sys.executable, os.path.join(sources, "Testing", "Bench", "bench.py"), suite, "--rounds", "1", "--data", data, "--out", out]
     done = subprocess.run(command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
@@ -60,7 +128,7 @@ def main(words=None):
     parser = argparse.ArgumentParser(description="Compares two builds of PatchIO by suites of ./dev bench.")
     parser.add_argument("before", help="sources of PatchIO before a change, built in build/release")
     parser.add_argument("after", help="sources of PatchIO after a change, built in build/release")
-    parser.add_argument("suites", nargs="+", metavar="SUITE", help="suites of ./dev bench")
+    parser.add_argument("suites", nargs="+", metavar="SUITE", help="suites of ./dev bench, or times")
     parser.add_argument("--rounds", type=int, default=3, help="number of runs of each suite with each build (%(default)s)")
     parser.add_argument("--data", default=os.path.join(tempfile.gettempdir(), "patchio_bench"),
                         help="folder for the data, on the disk to measure (%(default)s)")
@@ -70,7 +138,8 @@ def main(words=None):
     os.makedirs(arguments.out, exist_ok=True)
     rows = []
     for suite in arguments.suites:
-        found = compare(suite, arguments.before, arguments.after, arguments)
+        found = (compare_times(arguments.before, arguments.after, arguments) if suite == "times"
+                 else compare(suite, arguments.before, arguments.after, arguments))
         rows += found
         print(table(found), flush=True)
         with open(os.path.join(arguments.out, "compare.json"), "w") as out:

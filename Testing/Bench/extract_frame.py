@@ -1,8 +1,9 @@
 """Runs filters that PatchIO replaces, each with its image: ParaView's own and PatchIO's in turn, in one process of pvbatch, and for
 plotfiles also ParaView's own on data of its AMReX reader. Prints, as JSON, the seconds of each. suites/extract.py runs it.
 
-usage: pvbatch extract_frame.py PATH ARRAY patches|merged ROUNDS surface|FILTER...
-"""
+usage: pvbatch extract_frame.py PATH ARRAY patches|merged ROUNDS WAYS surface|FILTER...
+
+WAYS is ParaView, PatchIO, AMReX reader, or all."""
 import json
 import os
 import random
@@ -26,12 +27,14 @@ time_shown = times[-1] if len(times) else 0.0
 reader.UpdatePipeline(time_shown)
 # The reader, and whether PatchIO's filters are used.
 WAYS = {"ParaView": (reader, 0), "PatchIO": (reader, 1)}
-if os.path.basename(path) == "Header":
+if os.path.basename(path) == "Header" and sys.argv[5] in ("all", "AMReX reader"):
     its_reader = AMReXBoxLibGridReader(FileNames=[os.path.dirname(path)], Level=30)
     its_reader.UpdatePipelineInformation()
     its_reader.CellArrayStatus = [array]
     its_reader.UpdatePipeline(time_shown)
     WAYS["AMReX reader"] = (its_reader, 0)
+if sys.argv[5] != "all":
+    WAYS = {sys.argv[5]: WAYS[sys.argv[5]]}
 bounds = reader.GetDataInformation().GetBounds()
 centre = [(bounds[2 * axis] + bounds[2 * axis + 1]) / 2 for axis in range(3)]
 size = sum((bounds[2 * axis + 1] - bounds[2 * axis]) ** 2 for axis in range(3)) ** 0.5
@@ -143,7 +146,7 @@ def draw_surface(source, use, view):
 
 
 view = make_view()
-results = {name: {way: [] for way in WAYS} for name in sys.argv[5:]}
+results = {name: {way: [] for way in WAYS} for name in sys.argv[6:]}
 for name, ways in results.items():
     for number in range(rounds):
         order = list(WAYS)

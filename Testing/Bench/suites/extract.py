@@ -25,7 +25,7 @@ PARTS = 8    # of a data set; the memory limit is the size of one part
 
 
 def data_sets(report, folder):
-    """Returns a list of (label, path, array, goal)."""
+    """Returns a list of (label, path, array, goal). `report` lists missing data."""
     found = [("10,000 patches of 16^3", make_dump(folder, "frame_10000", patches=10000, size=16), "v0", MANY),
              ("one block of 128^3", make_dump(folder, "filters_32", patches=64, size=32), "v0", ONE)]
     sphere = find_sphere(folder)
@@ -45,7 +45,7 @@ def with_pictures(report, label, path, array, goal, rounds):
     """Measures filters and their images, for merged blocks."""
     remember(os.path.dirname(path))
     say("%s, %d rounds" % (label, rounds))
-    found = pvbatch("extract_frame.py", path, array, "merged", rounds, *SLICES, SURFACE, CONTOUR, *SOLIDS, timeout=6000)
+    found = pvbatch("extract_frame.py", path, array, "merged", rounds, "all", *SLICES, SURFACE, CONTOUR, *SOLIDS, timeout=6000)
     for name, ways in found.items():
         both = {way: [each["filter"] + each["picture"] for each in seconds] for way, seconds in ways.items()}
         least = SPHERE_CONTOUR if (name, goal) == (CONTOUR, SPHERE) else goal
