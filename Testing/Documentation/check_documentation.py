@@ -8,15 +8,10 @@ import glob
 import os
 import re
 import sys
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import expect, failed  # noqa: E402
 
 LONGEST_README, LONGEST_PAGE = 8192, 12288  # bytes
-faults = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        faults.append(message % details)
-        print("FAILED " + faults[-1])
 
 
 def read(path):
@@ -82,7 +77,7 @@ def main():
         links += check_links(path, name)
         named += check_scripts(path, name, scripts)
     expect(links > 20 and named > 10, "only %d links and %d scripts were found to check", links, named)
-    if faults:
+    if failed:
         sys.exit(1)
     print("passed: %d texts, %d links, %d names of scripts, README.md has %d bytes" % (len(texts), links, named, readme))
 

@@ -16,19 +16,13 @@ import sys
 import time
 
 import inject
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import expect, failed  # noqa: E402
 
 LONGEST = 60    # seconds after which a fault counts as a hang
 SETTLED = 2.2    # age of files in seconds from which PatchIO saves index files
 QUICK_REQUESTS = (1, 2, 3, 5, 8, 13, 21)
 MOST_REQUESTS = 300
-failed = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        failed.append(message % details)
-        print("FAILED " + failed[-1], flush=True)
-    return condition
 
 
 def make_places(options, names):

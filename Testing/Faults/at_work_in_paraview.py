@@ -329,7 +329,7 @@ def main(folder, program, *wanted):
     sessions = [fault for fault in table.FAULTS if fault.session and (fault.name in wanted if wanted else True)]
     for fault in sessions:
         globals()[fault.session](options)
-    failed, = sum_over_ranks([len(conformance.faults)])
+    failed, = sum_over_ranks([len(conformance.failed)])
     if rank() == 0:
         print("%s: %d faults in ParaView, %d tests failed" % ("FAILED" if failed else "passed", len(faults + sessions), failed), flush=True)
     return 1 if failed or not faults + sessions else 0

@@ -208,7 +208,7 @@ def main(folder, wanted):
     check_good(truth, folder, "after all faults")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     expect(peak < MOST_MEMORY, "%d MiB of memory used", peak >> 20)
-    failed, = sum_over_ranks([len(conformance.faults)])
+    failed, = sum_over_ranks([len(conformance.failed)])
     if rank() == 0:
         print("faults: %d broken series, %d tests failed, %d MiB at most" % (len(table), failed, peak >> 20), flush=True)
     return 1 if failed or not table else 0

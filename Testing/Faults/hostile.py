@@ -22,17 +22,13 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "Formats"))
 from compare_core import MPI_SETTINGS  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import expect, failed  # noqa: E402
 
 LONGEST = 60
 MOST_MEMORY = 512 << 20    # greatest memory of a process in bytes
-failed, runs = [], 0
+runs = 0
 options = None
-
-
-def expect(holds, what):
-    if not holds:
-        failed.append(what)
-        print("FAILED %s" % what, flush=True)
 
 
 def run(command, scratch, **settings):

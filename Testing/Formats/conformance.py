@@ -22,9 +22,10 @@ from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessControlle
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "SAMRAI"))
 from expected import Truth  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import expectations  # noqa: E402
+from expectations import expect, failed  # noqa: E402
 
-MOST_FAULTS_SHOWN = 20
-faults = []
 compared = [0]    # number of values compared, to detect a test that compares nothing
 
 
@@ -34,14 +35,6 @@ def rank():
 
 def ranks():
     return vtkMultiProcessController.GetGlobalController().GetNumberOfProcesses()
-
-
-def expect(condition, message, *details):
-    if not condition:
-        faults.append(message % details)
-        if len(faults) <= MOST_FAULTS_SHOWN:
-            print("FAILED rank %d: %s" % (rank(), faults[-1]), flush=True)
-    return condition
 
 
 def sum_over_ranks(numbers):
@@ -385,6 +378,7 @@ def series_name(entry):
 
 
 def main():
+    expectations.place = "rank %d: " % rank()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", default="", help="numbers of threads to try as well, with commas")
     parser.add_argument("folder")
@@ -399,11 +393,11 @@ def main():
         check_series(entry, folder)
         if threads:
             check_threads(entry, folder, threads)
-    failed, values = sum_over_ranks([len(faults), compared[0]])
+    faults, values = sum_over_ranks([len(failed), compared[0]])
     if rank() == 0:
         steps = sum(len(e["steps"]) for e in table)
-        print("conformance: %d series, %d time steps, %d values, %d faults" % (len(table), steps, values, failed), flush=True)
-    return 1 if failed or not values else 0
+        print("conformance: %d series, %d time steps, %d values, %d faults" % (len(table), steps, values, faults), flush=True)
+    return 1 if faults or not values else 0
 
 
 if __name__ == "__main__":

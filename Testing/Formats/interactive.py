@@ -210,7 +210,7 @@ def main():
         table = [e for e in json.load(f) if any("/%s/" % name in e["index"] for name in wanted)]
     for entry in table:
         check_series(entry, folder)
-    failed, values = sum_over_ranks([len(conformance.faults), conformance.compared[0]])
+    failed, values = sum_over_ranks([len(conformance.failed), conformance.compared[0]])
     if rank() == 0:
         print("interactive: %d series, %d values, %d faults" % (len(table), values, failed), flush=True)
     return 1 if failed or not values else 0

@@ -294,7 +294,7 @@ def main():
     for series in table:
         if not wanted or set(re.split("/", series["index"])) & set(wanted):
             check_series(folder, series)
-    faults = sum_over_ranks([len(conformance.faults)])[0]
+    faults = sum_over_ranks([len(conformance.failed)])[0]
     if rank() == 0:
         print("%d series compared on %d ranks, %d faults" % (conformance.compared[0], ranks(), faults), flush=True)
     sys.exit(1 if faults or not conformance.compared[0] else 0)

@@ -645,7 +645,7 @@ def main():
         saved += check_series(entry, arguments.folder)
     # Otherwise nothing was merged, and the test would check little.
     expect(saved > 0, "as many blocks as patches in all series together")
-    failed, values = sum_over_ranks([len(conformance.faults), conformance.compared[0]])
+    failed, values = sum_over_ranks([len(conformance.failed), conformance.compared[0]])
     if rank() == 0:
         print("merged: %d series, %d patches saved, %d values, %d faults" % (len(table), saved, values, failed), flush=True)
     return 1 if failed or not values else 0

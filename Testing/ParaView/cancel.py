@@ -28,14 +28,11 @@ import sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
 from reference import read_truth
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import require  # noqa: E402
 _, arrays = read_truth(sys.argv[2])
 np.savez(sys.argv[3], **{key: arrays[key] for key in arrays if key.endswith("/uval")})
 """
-
-
-def expect(condition, message, *details):
-    if not condition:
-        sys.exit("FAILED: " + message % details)
 
 
 def truth_of(step):
@@ -67,9 +64,9 @@ def values_of(reader):
 def expect_all_values(reader, step, when):
     found, wanted = values_of(reader), truth_of(step)
     for patch in found:
-        expect(np.array_equal(found[patch].ravel(), np.asarray(wanted[patch]).ravel()), "%s: values of patch %d", when, patch)
+        require(np.array_equal(found[patch].ravel(), np.asarray(wanted[patch]).ravel()), "%s: values of patch %d", when, patch)
     _, patches = rank_and_sum(len(found))
-    expect(len(wanted) > 3 and patches == len(wanted), "%s: %d patches in place of %d", when, patches, len(wanted))
+    require(len(wanted) > 3 and patches == len(wanted), "%s: %d patches in place of %d", when, patches, len(wanted))
 
 
 def report_of(reader):
@@ -87,10 +84,10 @@ def check_share(words, fraction):
     if match:
         read, whole = map(float, match.groups())
         digit = 0.1 if "." in match.group(2) else 1
-        expect(abs(fraction * whole - read) <= 1.5 * digit, "'%s' beside %g %%", words, 100 * fraction)
-        expect((" left" in words) <= (fraction < 1), "'%s' beside %g %%", words, 100 * fraction)
+        require(abs(fraction * whole - read) <= 1.5 * digit, "'%s' beside %g %%", words, 100 * fraction)
+        require((" left" in words) <= (fraction < 1), "'%s' beside %g %%", words, 100 * fraction)
     else:
-        expect("%" not in words, "'%s' beside %g %%", words, 100 * fraction)
+        require("%" not in words, "'%s' beside %g %%", words, 100 * fraction)
 
 
 def check_words():
@@ -102,17 +99,17 @@ def check_words():
     ReloadFiles(reader)
     reader.UpdatePipelineInformation()
     times = reader.TimestepValues[:]
-    expect(any(w and w.startswith("Opening") and "dumps.visit" in w for w in words), "opening: %s", words)
+    require(any(w and w.startswith("Opening") and "dumps.visit" in w for w in words), "opening: %s", words)
     del words[:], fractions[:]
     reader.UpdatePipeline(times[1])
     for beginning in ("Opening visit_dump.00016", "Locating", "Reading", "Building blocks"):
-        expect(any(w and w.startswith(beginning) for w in words), "'%s' is not said: %s", beginning, words)
+        require(any(w and w.startswith(beginning) for w in words), "'%s' is not said: %s", beginning, words)
     for stage in {word.split(" ")[0] for word in words if word}:
         of_stage = [f for word, f in zip(words, fractions) if (word or "").startswith(stage)]
-        expect(of_stage == sorted(of_stage), "%s goes back: %s", stage, of_stage)
+        require(of_stage == sorted(of_stage), "%s goes back: %s", stage, of_stage)
     for word, fraction in zip(words, fractions):
         check_share(word or "", fraction)
-    expect(fractions[-1] == 1, "progress ends with %g", fractions[-1])
+    require(fractions[-1] == 1, "progress ends with %g", fractions[-1])
     Delete(reader)
 
 
@@ -130,9 +127,9 @@ def cancel(reader, time, stage):
     reader.UpdatePipeline(time)
     vtk_reader.RemoveObserver(observer)
     begun = [text.startswith(stage) for text in seen]
-    expect(any(begun), "there was no %s to stop: %s", stage, seen)
+    require(any(begun), "there was no %s to stop: %s", stage, seen)
     later = [text for text in seen[begun.index(True):] if not text.startswith((stage, "Cancelled"))]
-    expect(not later, "after %s it goes on: %s", stage, seen)
+    require(not later, "after %s it goes on: %s", stage, seen)
 
 
 def check_cancel(stage, **properties):
@@ -143,13 +140,13 @@ def check_cancel(stage, **properties):
     slice_ = Slice(Input=reader)
     slice_.SliceType.Origin = [0.5, 0.5, 0.5]
     cancel(reader, times[1], stage)
-    expect(reader.GetDataInformation().GetNumberOfCells() == 0, "half a read is shown")
-    expect(reader.GetClientSideObject().GetAbortExecute() == 0, "the abort goes on after the read")
+    require(reader.GetDataInformation().GetNumberOfCells() == 0, "half a read is shown")
+    require(reader.GetClientSideObject().GetAbortExecute() == 0, "the abort goes on after the read")
     reader.UpdatePropertyInformation()
     text = reader.GetPropertyValue("IOReport")
-    expect(text.startswith("Cancelled") and "visit_dump.00016" in text, "report of a read that was stopped:\n%s", text)
+    require(text.startswith("Cancelled") and "visit_dump.00016" in text, "report of a read that was stopped:\n%s", text)
     report = report_of(reader)
-    expect(report["cancelled"] and report["past"][-1]["cancelled"], "data of the report: %s", report)
+    require(report["cancelled"] and report["past"][-1]["cancelled"], "data of the report: %s", report)
 
     # Reads the same step again, without other changes.
     reader.SMProxy.InvokeCommand("ReadAgain")
@@ -158,11 +155,11 @@ def check_cancel(stage, **properties):
     report = report_of(reader)
     # Arrays that were complete when the read was stopped need not be read again.
     whole = 4 * sum(values.size for values in truth_of(STEPS[1]).values())
-    expect(not report["cancelled"] and report["bytes"] + report["cached_bytes"] >= whole, "data of the report: %s", report)
-    expect(report["bytes"] + report["past"][0]["bytes"] >= whole, "less than all was read: %s", report)
-    expect([past["cancelled"] for past in report["past"]] == [True, False], "past reads: %s", report["past"])
+    require(not report["cancelled"] and report["bytes"] + report["cached_bytes"] >= whole, "data of the report: %s", report)
+    require(report["bytes"] + report["past"][0]["bytes"] >= whole, "less than all was read: %s", report)
+    require([past["cancelled"] for past in report["past"]] == [True, False], "past reads: %s", report["past"])
     slice_.UpdatePipeline(times[1])
-    expect(slice_.GetDataInformation().GetNumberOfCells() > 0, "a filter of it has nothing")
+    require(slice_.GetDataInformation().GetNumberOfCells() > 0, "a filter of it has nothing")
 
     # Shows another step after a stopped read, and goes back.
     cancel(reader, times[2], stage)
@@ -180,13 +177,13 @@ def check_moments(ranks):
     reader.UpdatePipeline(reader.TimestepValues[1])
     report = report_of(reader)
     moments = report["moments"]
-    expect(report["ranks"] == ranks, "ranks: %s", report)
-    expect(moments["seconds"] == sorted(moments["seconds"]) and moments["bytes"] == sorted(moments["bytes"]), "%s", moments)
-    expect(abs(moments["bytes"][-1] - report["bytes"]) < 1, "%s, of %d bytes", moments["bytes"], report["bytes"])
+    require(report["ranks"] == ranks, "ranks: %s", report)
+    require(moments["seconds"] == sorted(moments["seconds"]) and moments["bytes"] == sorted(moments["bytes"]), "%s", moments)
+    require(abs(moments["bytes"][-1] - report["bytes"]) < 1, "%s, of %d bytes", moments["bytes"], report["bytes"])
     seconds = report["seconds"]
-    expect(moments["seconds"][-1] <= seconds["read"] + seconds["decode"] + 1e-6, "%s: %s", seconds, moments)
+    require(moments["seconds"][-1] <= seconds["read"] + seconds["decode"] + 1e-6, "%s: %s", seconds, moments)
     values = sum(values.size for values in truth_of(STEPS[1]).values())
-    expect(report["bytes"] >= 4 * values, "%d bytes of %d values", report["bytes"], values)
+    require(report["bytes"] >= 4 * values, "%d bytes of %d values", report["bytes"], values)
     Delete(reader)
 
 

@@ -9,16 +9,13 @@ import sys
 import tempfile
 
 from paraview.simple import *
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import require  # noqa: E402
 
 data = sys.argv[1]
 Connect("127.0.0.1", int(os.environ["PATCHIO_PORT"]))    # by number, because a minimal system may not resolve localhost
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
-
-
-def expect(condition, message):
-    if not condition:
-        sys.exit("FAILED: " + message)
 
 
 def report(reader):
@@ -29,19 +26,19 @@ def report(reader):
 
 # The report of a prefetched step has no curves over time.
 reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadMode="Fixed", ThreadsPerRank=4, Prefetch=0)
-expect(len(reader.TimestepValues) == 4, "4 time steps, not %d" % len(reader.TimestepValues))
-expect(list(reader.CellArrayStatus) == ["uval"], "arrays %s" % list(reader.CellArrayStatus))
+require(len(reader.TimestepValues) == 4, "4 time steps, not %d" % len(reader.TimestepValues))
+require(list(reader.CellArrayStatus) == ["uval"], "arrays %s" % list(reader.CellArrayStatus))
 for time in reader.TimestepValues:
     reader.UpdatePipeline(time)
     low, high = reader.CellData["uval"].GetRange(0)
-    expect(4.9 < low < 5.1 and 40 < high < 80.1, "values %g to %g at %g" % (low, high, time))
-    expect(report(reader)["Ranks"] == "4", "report %s" % report(reader))
+    require(4.9 < low < 5.1 and 40 < high < 80.1, "values %g to %g at %g" % (low, high, time))
+    require(report(reader)["Ranks"] == "4", "report %s" % report(reader))
 
 # Uses the plugin's Extract Surface on the server; ParaView's own filter would crash here.
 surface = ExtractSurface(Input=reader)
 surface.UpdatePipeline(reader.TimestepValues[-1])
 found = surface.GetDataInformation().GetNumberOfCells()
-expect(found > 1000, "Extract Surface has %d faces" % found)
+require(found > 1000, "Extract Surface has %d faces" % found)
 Delete(surface)
 
 # Uses the plugin's Slice on faces between blocks, for which ranks exchange their cells.
@@ -50,20 +47,20 @@ cut.SliceType.Origin, cut.SliceType.Normal = [0.5, 0.25, 0.25], [0, 1, 0]
 sums = IntegrateVariables(Input=cut)
 sums.UpdatePipeline(reader.TimestepValues[-1])
 area = sums.CellData["Area"].GetRange(0)[0]
-expect(abs(area - 0.5) < 1e-9 or "UsePatchIO" not in cut.ListProperties(), "a slice of area %g" % area)
+require(abs(area - 0.5) < 1e-9 or "UsePatchIO" not in cut.ListProperties(), "a slice of area %g" % area)
 Delete(sums)
 Delete(cut)
 
 # The data of the report's plots come completely from the server.
 numbers = json.loads(reader.GetPropertyValue("IOReportData"))
-expect(numbers["ranks"] == 4 and len(numbers["past"]) == len(reader.TimestepValues), "numbers %s" % numbers)
-expect(numbers["moments"]["bytes"][-1] == numbers["bytes"] > 0, "moments %s" % numbers["moments"])
+require(numbers["ranks"] == 4 and len(numbers["past"]) == len(reader.TimestepValues), "numbers %s" % numbers)
+require(numbers["moments"]["bytes"][-1] == numbers["bytes"] > 0, "moments %s" % numbers["moments"])
 
 # N* = 10 and NC = 0 on 4 ranks: 3, 3, 2 and 2 threads.
 reader.ThreadMode = "From N* and NC"
 reader.StorageConcurrency = 10
 reader.UpdatePipeline(reader.TimestepValues[0])
-expect(report(reader)["Threads per rank (NT)"] == "2 to 3", "report %s" % report(reader))
+require(report(reader)["Threads per rank (NT)"] == "2 to 3", "report %s" % report(reader))
 
 view = CreateRenderView(ViewSize=[300, 200])
 Show(reader, view)
@@ -76,16 +73,16 @@ try:
     broken.UpdatePipeline()
 except RuntimeError:
     pass
-expect(broken.GetDataInformation().GetNumberOfCells() == 0, "cells in a set that does not exist")
+require(broken.GetDataInformation().GetNumberOfCells() == 0, "cells in a set that does not exist")
 Delete(broken)
 
 # Opens data by the name of the file only, like users.
 other = OpenDataFile(data + "/linadv_2d/dumps.visit")
-expect(other is not None and other.GetXMLName() == "PatchReader", "OpenDataFile did not choose PatchReader")
+require(other is not None and other.GetXMLName() == "PatchReader", "OpenDataFile did not choose PatchReader")
 other.UpdatePipeline()
-expect(other.GetDataInformation().GetNumberOfCells() > 0, "an empty second set")
+require(other.GetDataInformation().GetNumberOfCells() > 0, "an empty second set")
 color = Show(other, view).ColorArrayName[:]
-expect(color == ["CELLS", "flux"], "the first picture of a server's data is coloured by %s" % color)
+require(color == ["CELLS", "flux"], "the first picture of a server's data is coloured by %s" % color)
 Render(view)
 
 # A growing series: all ranks of the server get the new steps.
@@ -98,10 +95,10 @@ with tempfile.TemporaryDirectory() as folder:
     growing.UpdatePipeline()
     os.rename(folder + "/later", folder + "/visit_dump.00048")
     growing.UpdatePipelineInformation()
-    expect(len(growing.TimestepValues) == 4, "%d steps of a series that has grown to 4" % len(growing.TimestepValues))
+    require(len(growing.TimestepValues) == 4, "%d steps of a series that has grown to 4" % len(growing.TimestepValues))
     growing.UpdatePipeline(growing.TimestepValues[-1])
     reader.UpdatePipeline(growing.TimestepValues[-1])
     ranges = [source.CellData["uval"].GetRange(0) for source in (growing, reader)]
-    expect(ranges[0] == ranges[1], "values %s, not %s" % tuple(ranges))
+    require(ranges[0] == ranges[1], "values %s, not %s" % tuple(ranges))
 print("passed: client and server")
 Disconnect()

@@ -15,12 +15,11 @@ import numpy as np
 from paraview.simple import *
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import (vtkDataObject, vtkMultiBlockDataSet, vtkMultiPieceDataSet, vtkPartitionedDataSet,
-                                           vtkPartitionedDataSetCollection, vtkStructuredGrid, vtkUniformGrid)
+from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkMultiBlockDataSet, vtkStructuredGrid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from made_grids import (add, box_of_points, boxes_of, make_grid, make_levels, names_of, positions_of, seen_in, shown,  # noqa: E402
-                        tree_of)
+from made_grids import (add, box_of_points, boxes_of, check_abort, expect_partial_arrays, invalid_grids, make_grid,  # noqa: E402
+                        make_levels, names_of, positions_of, seen_in, shown, tree_of, tree_of_partial_arrays, trees_of_three)
 from on_ranks import expect, finish, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -503,56 +502,32 @@ def check_other_data():
 
 def check_trees():
     """Checks trees: one grid for all grids in the root, and the same class of tree as the input."""
-    for kind in (vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkPartitionedDataSetCollection):
-        tree = kind()
-        for number in range(3):
-            grid = make_grid("image", (5 * number, 5 * number + 5, 0, 4, 0, 4), np.random.default_rng(number), None)
-            if kind is vtkPartitionedDataSetCollection:
-                tree.SetPartition(number, 0, grid)
-            elif kind is vtkPartitionedDataSet:
-                tree.SetPartition(number, grid)
-            else:
-                tree.SetBlock(number, grid)
+    for tree, _, number in trees_of_three():
         for proxy in (make_clip(shown(tree), (0, 0, -1), (0, 0, -1e3)), threshold(shown(tree), ["CELLS", "twice"], -1, 1e9)):
             proxy.UpdatePipeline()
-            data = output_of(proxy)
-            number = 3 if kind is vtkPartitionedDataSetCollection else 1
+            data, kind = output_of(proxy), tree.GetClassName()
             solids = [Solid(leaf) for leaf in leaves(data)]
             # Blocks that become one grid share points.
             points = sum(len(s.points) for s in solids)
-            expect(data.GetClassName() == kind.__name__ and len(solids) == number and sum(len(s.sizes) for s in solids) == 240 and points == (450 if number == 3 else 400),
-                   "%s: %s with %d blocks and %d points", kind.__name__, data.GetClassName(), len(solids), points)
+            expect(data.GetClassName() == kind and len(solids) == number and sum(len(s.sizes) for s in solids) == 240 and points == (450 if number == 3 else 400),
+                   "%s: %s with %d blocks and %d points", kind, data.GetClassName(), len(solids), points)
             Delete(proxy)
 
 
 def check_partial_arrays():
-    """Checks values for blocks that lack an array: NaN, or 0 for integers. A Threshold of this array keeps no cell of such
-    blocks."""
-    grids = [make_grid("image", (5 * i, 5 * i + 5, 0, 4, 0, 4), np.random.default_rng(i), None) for i in range(2)]
-    for name, kind in (("some", np.float32), ("count", np.int32)):
-        add(grids[1].GetCellData(), name, np.full(grids[1].GetNumberOfCells(), 7, kind))
-    tree, root = vtkMultiPieceDataSet(), vtkMultiBlockDataSet()
-    for i, grid in enumerate(grids):
-        tree.SetPiece(i, grid)
-    root.SetBlock(0, tree)
-    clip = make_clip(shown(root), (0, 0, 1), grids[0].GetCenter())
+    """Checks arrays that some blocks lack. A Threshold of such an array keeps no cell of these blocks."""
+    root, last = tree_of_partial_arrays()
+    clip = make_clip(shown(root), (0, 0, 1), last.GetCenter())
     clip.UpdatePipeline()
-    data = leaves(output_of(clip))[0].GetCellData()
-    some, count = vtk_to_numpy(data.GetArray("some")), vtk_to_numpy(data.GetArray("count"))
-    half = len(some) // 2
-    expect(np.isnan(some[:half]).all() and (some[half:] == 7).all() and (count[:half] == 0).all() and (count[half:] == 7).all(), "partial arrays")
+    expect_partial_arrays(leaves(output_of(clip))[0].GetCellData())
     kept = threshold(shown(root), ["CELLS", "some"], 0, 10)
-    expect(output_of(kept).GetNumberOfCells() == grids[1].GetNumberOfCells(), "partial arrays: %d cells", output_of(kept).GetNumberOfCells())
+    expect(output_of(kept).GetNumberOfCells() == last.GetNumberOfCells(), "partial arrays: %d cells", output_of(kept).GetNumberOfCells())
 
 
 def check_bad_data():
     """Checks that invalid data give an empty result without a crash."""
-    hidden = make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), np.array([32], np.uint8))
-    empty, odd = vtkUniformGrid(), make_grid("curvilinear", (0, 3, 0, 3, 0, 3), np.random.default_rng(1), None)
-    for i in (0, 5, 21, 63):
-        odd.GetPoints().SetPoint(i, np.nan, np.inf, 0)
-    for name, data in (("hidden", hidden), ("empty", empty), ("no blocks", vtkMultiBlockDataSet()), ("empty blocks", tree_of([(0, empty), (1, hidden)])),
-                       ("odd", odd)):
+    invalid, odd = invalid_grids()
+    for name, data in invalid + [("odd", odd)]:
         for proxy in (make_clip(shown(data), (1, 0.7, 0.4), (1, 1, 1)), threshold(shown(data), ["CELLS", "twice"], 0, 100),
                       threshold(shown(data), ["CELLS", "nobody has this"], 0, 100)):
             proxy.UpdatePipeline()
@@ -566,18 +541,10 @@ def check_bad_data():
         Delete(clip)
 
 
-def check_abort():
-    grid = make_grid("image", (0, 20, 0, 20, 0, 20), np.random.default_rng(1), None)
-    clip = make_clip(shown(grid), (1, 0.7, 0.4), grid.GetCenter())
-    filter_ = clip.GetClientSideObject()
-    tag = filter_.AddObserver("ProgressEvent", lambda *_: filter_.SetAbortExecute(1))
-    clip.UpdatePipeline()
-    expect(output_of(clip).GetNumberOfCells() == 0, "a clip that is given up has %d cells", output_of(clip).GetNumberOfCells())
-    filter_.RemoveObserver(tag)
-    clip.Invert = 0
-    clip.UpdatePipeline()
-    expect(output_of(clip).GetNumberOfCells() > 0, "empty after one that was given up")
-    Delete(clip)
+def check_abort_of_clip():
+    def turn(clip):
+        clip.Invert = 0
+    check_abort(make_clip, turn)
 
 
 for kind, name in ((Clip, "vtkPVPatchClip"), (Threshold, "vtkPVPatchThreshold")):
@@ -593,6 +560,6 @@ check_other_data()
 check_trees()
 check_partial_arrays()
 check_bad_data()
-check_abort()
+check_abort_of_clip()
 check_readers(*sys.argv[1:3])
 finish("clips")

@@ -1,12 +1,13 @@
-"""Grids with hidden cells for test scripts, and their visible cells."""
+"""Grids with hidden cells for test scripts, their visible cells, and checks that all filters of PatchIO must pass."""
 import numpy as np
-from paraview.simple import TrivialProducer
+from paraview.simple import Delete, TrivialProducer
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import (vtkCompositeDataSet, vtkImageData, vtkMultiBlockDataSet, vtkMultiPieceDataSet,
-                                           vtkRectilinearGrid, vtkStructuredGrid, vtkUniformGrid)
+                                           vtkPartitionedDataSet, vtkPartitionedDataSetCollection, vtkRectilinearGrid,
+                                           vtkStructuredGrid, vtkUniformGrid)
 
-from on_ranks import rank, ranks
+from on_ranks import expect, output_of, rank, ranks
 
 HIDING = 1 | 8 | 32    # duplicate, refined and hidden cells of vtkDataSetAttributes
 FLAGS = np.array([0, 0, 0, 2, 1, 9, 32], np.uint8)
@@ -148,3 +149,64 @@ def tree_of(grids, levels=2):
 
 def names_of(tree):
     return [tree.GetMetaData(i).Get(vtkCompositeDataSet.NAME()) for i in range(tree.GetNumberOfBlocks())]
+
+
+def trees_of_three():
+    """Yields trees of each class with three grids in a row, and the number of grids that a filter makes of them: one for all grids
+    in the root."""
+    for kind in (vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkPartitionedDataSetCollection):
+        tree = kind()
+        for number in range(3):
+            grid = make_grid("image", (5 * number, 5 * number + 5, 0, 4, 0, 4), np.random.default_rng(number), None)
+            if kind is vtkPartitionedDataSetCollection:
+                tree.SetPartition(number, 0, grid)
+            elif kind is vtkPartitionedDataSet:
+                tree.SetPartition(number, grid)
+            else:
+                tree.SetBlock(number, grid)
+        yield tree, grid, 3 if kind is vtkPartitionedDataSetCollection else 1
+
+
+def tree_of_partial_arrays():
+    """Returns a tree of two equal grids, and the second, which alone has the arrays "some" and "count", with 7 everywhere."""
+    grids = [make_grid("image", (5 * i, 5 * i + 5, 0, 4, 0, 4), np.random.default_rng(i), None) for i in range(2)]
+    for name, kind in (("some", np.float32), ("count", np.int32)):
+        add(grids[1].GetCellData(), name, np.full(grids[1].GetNumberOfCells(), 7, kind))
+        add(grids[1].GetPointData(), name, np.full(grids[1].GetNumberOfPoints(), 7, kind))
+    tree, root = vtkMultiPieceDataSet(), vtkMultiBlockDataSet()
+    for i, grid in enumerate(grids):
+        tree.SetPiece(i, grid)
+    root.SetBlock(0, tree)
+    return root, grids[1]
+
+
+def expect_partial_arrays(data):
+    """Expects NaN, or 0 for integers, in the half of the values that is of the grid without these arrays."""
+    some, count = vtk_to_numpy(data.GetArray("some")), vtk_to_numpy(data.GetArray("count"))
+    half = len(some) // 2
+    expect(np.isnan(some[:half]).all() and (some[half:] == 7).all() and (count[:half] == 0).all() and (count[half:] == 7).all(), "partial arrays")
+
+
+def invalid_grids():
+    """Returns a list of (name, data without a visible cell), and a curvilinear grid with points at NaN and infinity."""
+    hidden = make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), np.array([32], np.uint8))
+    empty, odd = vtkUniformGrid(), make_grid("curvilinear", (0, 3, 0, 3, 0, 3), np.random.default_rng(1), None)
+    for i in (0, 5, 21, 63):
+        odd.GetPoints().SetPoint(i, np.nan, np.inf, 0)
+    return [("hidden", hidden), ("empty", empty), ("no blocks", vtkMultiBlockDataSet()),
+            ("empty blocks", tree_of([(0, empty), (1, hidden)]))], odd
+
+
+def check_abort(make, change):
+    """Checks that an aborted filter has no cells, and that it has cells again after a change."""
+    grid = make_grid("image", (0, 20, 0, 20, 0, 20), np.random.default_rng(1), None)
+    proxy = make(shown(grid), (1, 0.7, 0.4), grid.GetCenter())
+    filter_, seen = proxy.GetClientSideObject(), []
+    tag = filter_.AddObserver("ProgressEvent", lambda *_: (seen.append(filter_.GetProgress()), filter_.SetAbortExecute(1)))
+    proxy.UpdatePipeline()
+    expect(seen and output_of(proxy).GetNumberOfCells() == 0, "%d cells after an abort", output_of(proxy).GetNumberOfCells())
+    filter_.RemoveObserver(tag)
+    change(proxy)
+    proxy.UpdatePipeline()
+    expect(output_of(proxy).GetNumberOfCells() > 0, "no cells in the update after an abort")
+    Delete(proxy)

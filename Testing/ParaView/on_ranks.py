@@ -6,17 +6,12 @@ import sys
 from leaves import leaves  # noqa: F401
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkOutputWindow, vtkStringOutputWindow
 from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import expect, failed  # noqa: E402, F401
 
 DUPLICATECELL = 1  # vtkDataSetAttributes
 controller = vtkMultiProcessController.GetGlobalController()
 rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
-failed = []    # failures on this rank
-
-
-def expect(condition, message, *details):
-    if not condition:
-        failed.append(message % details)
-        print("FAILED: " + failed[-1], flush=True)
 
 
 def said_by(work):

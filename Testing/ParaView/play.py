@@ -26,6 +26,8 @@ rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
 # Runs in another process, because ParaView and h5py have different HDF5 libraries.
 SAMRAI = """
 import glob, sys, h5py, numpy
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import require  # noqa: E402
 values = []
 def take(name, item):
     if isinstance(item, h5py.Dataset) and name.startswith("processor.") and name.endswith("/" + sys.argv[2]):
@@ -50,11 +52,6 @@ with h5py.File(sys.argv[1]) as file:
     numpy.save(sys.argv[3], numpy.sort(file[sys.argv[2]][0], axis=1))
 """
 FLUX = ("flux.00", "flux.01")
-
-
-def expect(condition, message, *details):
-    if not condition:
-        sys.exit("FAILED: " + message % details)
 
 
 def on_rank_zero(work):
@@ -98,8 +95,8 @@ def read_ahead(reader):
     """Returns the prefetched bytes that were ready, according to the report, or None."""
     reader.UpdatePropertyInformation()
     lines = [line for line in reader.GetPropertyValue("IOReport").splitlines() if line.startswith("Read ahead: ")]
-    expect(len(lines) < 2, "%s", lines)
-    expect(not lines or re.fullmatch(r"Read ahead: [\d.]+ \w+ of [\d.]+ \w+, then waited [\d.]+ s for the rest", lines[0]),
+    require(len(lines) < 2, "%s", lines)
+    require(not lines or re.fullmatch(r"Read ahead: [\d.]+ \w+ of [\d.]+ \w+, then waited [\d.]+ s for the rest", lines[0]),
            "'%s'", lines)
     return lines[0] if lines else None
 
@@ -120,7 +117,7 @@ class Series:
         if step not in self.truth:
             self.truth[step] = truth(SAMRAI, "%s/visit_dump.%05d" % (self.folder, 16 * step), "uval")
         found = values_of(self.reader, "uval")
-        expect(numpy.array_equal(found, self.truth[step].astype(found.dtype)), "step %d: values are not those of the file", step)
+        require(numpy.array_equal(found, self.truth[step].astype(found.dtype)), "step %d: values are not those of the file", step)
         return read_ahead(self.reader) is not None
 
     def report(self):
@@ -135,11 +132,11 @@ def check_directions():
     series = Series()
     ahead = series.play(0, 1, 2, 3, 2, 1, 0, 2, 1, 3)
     #        no direction  ahead ahead  turns    ahead ahead  other steps
-    expect(ahead == [False, False, True, True, False, True, True, False, False, False], "forwards, backwards, jumps: %s", ahead)
+    require(ahead == [False, False, True, True, False, True, True, False, False, False], "forwards, backwards, jumps: %s", ahead)
     Delete(series.reader)
     series = Series(ThreadMode="Fixed", ThreadsPerRank=2)
     ahead = series.play(3, 1, 0, 2)
-    expect(ahead == [False] * 4, "steps of different distances: %s", ahead)
+    require(ahead == [False] * 4, "steps of different distances: %s", ahead)
     Delete(series.reader)
 
 
@@ -147,24 +144,24 @@ def check_cache():
     """Checks that cached steps are neither read nor prefetched, and other steps are."""
     series = Series(CacheMemory=-1)
     series.play(0, 1, 2, 3, 2, 1, 0)
-    expect("Bytes read: 0 " in series.report(), "a step that was shown before is read again")
+    require("Bytes read: 0 " in series.report(), "a step that was shown before is read again")
     Delete(series.reader)
 
 
 def check_off():
     series = Series(Prefetch=0)
-    expect(series.play(0, 1, 2, 3) == [False] * 4, "read ahead although it is off")
+    require(series.play(0, 1, 2, 3) == [False] * 4, "read ahead although it is off")
     series.reader.Prefetch = 1
-    expect(series.play(3, 2, 1, 0) == [False, False, True, True], "not read ahead although it is on")
+    require(series.play(3, 2, 1, 0) == [False, False, True, True], "not read ahead although it is on")
     series.reader.Prefetch = 0
-    expect(series.play(0, 1, 2) == [False] * 3, "read ahead although it is off again")
+    require(series.play(0, 1, 2) == [False] * 3, "read ahead although it is off again")
     Delete(series.reader)
 
 
 def check_several():
     series = Series(PrefetchSteps=3)
-    expect(series.play(0, 1, 2, 3) == [False, False, True, True], "three steps ahead")
-    expect(series.play(2, 1, 0) == [False, True, True], "three steps ahead, backwards")
+    require(series.play(0, 1, 2, 3) == [False, False, True, True], "three steps ahead")
+    require(series.play(2, 1, 0) == [False, True, True], "three steps ahead, backwards")
     Delete(series.reader)
 
 
@@ -175,11 +172,11 @@ def check_changes():
     series.reader.LevelRange = [0, 0]
     series.reader.UpdatePipeline(series.times[2])
     coarse = values_of(series.reader, "uval")
-    expect(read_ahead(series.reader) is None, "what is read ahead is used after a change")
+    require(read_ahead(series.reader) is None, "what is read ahead is used after a change")
     series.reader.LevelRange = [0, 99]
-    expect(series.play(2, 3) == [False, False], "after two changes")
+    require(series.play(2, 3) == [False, False], "after two changes")
     every = values_of(series.reader, "uval")
-    expect(0 < len(coarse) < len(every), "%d cells on level 0, %d on all", len(coarse), len(every))
+    require(0 < len(coarse) < len(every), "%d cells on level 0, %d on all", len(coarse), len(every))
     Delete(series.reader)
     # Selects the other of two arrays while the next step is being read.
     flat = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"], Blocks="As patches")
@@ -189,14 +186,14 @@ def check_changes():
     for step in (0, 1, 2):
         flat.CellArrayStatus = ["uval"] if step < 2 else ["flux"]
         flat.UpdatePipeline(times[step])
-    expect(read_ahead(flat) is None, "what was read ahead of another array is used")
-    expect(len(values_of(flat, "uval")) == 0, "an array that was turned off is shown")
+    require(read_ahead(flat) is None, "what was read ahead of another array is used")
+    require(len(values_of(flat, "uval")) == 0, "an array that was turned off is shown")
     folder = os.path.join(data, "linadv_2d", folders[2])
     expected = numpy.sort(numpy.concatenate([truth(SAMRAI, folder, name) for name in FLUX]))
     # Vectors with two components get a third one, 0, in ParaView.
     found = values_of(flat, "flux")
     surplus = len(found) - len(expected)
-    expect(surplus >= 0 and numpy.array_equal(found, numpy.sort(numpy.append(expected, numpy.zeros(surplus)))), "flux")
+    require(surplus >= 0 and numpy.array_equal(found, numpy.sort(numpy.append(expected, numpy.zeros(surplus)))), "flux")
     Delete(flat)
 
 
@@ -226,10 +223,10 @@ def check_broken():
     errors = []
     series.reader.GetClientSideObject().AddObserver("ErrorEvent", lambda caller, event: errors.append(event))
     series.play(0, 1)
-    expect(not errors, "an error of step 2 while step 1 is shown")
+    require(not errors, "an error of step 2 while step 1 is shown")
     series.reader.UpdatePipeline(series.times[2])
-    expect(len(errors) == (1 if rank == 0 else 0), "%d errors of step 2 on rank %d", len(errors), rank)
-    expect(series.play(3, 1, 0) == [False] * 3, "after the broken step")
+    require(len(errors) == (1 if rank == 0 else 0), "%d errors of step 2 on rank %d", len(errors), rank)
+    require(series.play(3, 1, 0) == [False] * 3, "after the broken step")
     Delete(series.reader)
 
 
@@ -239,10 +236,10 @@ def check_replaced():
     folder = os.path.join(os.path.dirname(path), "visit_dump.%05d")
     series = Series(path, MetadataChannel="Off")
     series.play(0, 1)
-    expect(series.show(2), "step 2 was not read ahead")
+    require(series.show(2), "step 2 was not read ahead")
     # Step 3 is being prefetched, or ready.
     on_rank_zero(lambda: by_h5py(RAISE, folder % 48, "uval", ""))
-    expect(not series.show(3), "values of files that have been written since")
+    require(not series.show(3), "values of files that have been written since")
     Delete(series.reader)
 
 
@@ -257,9 +254,9 @@ def check_kwave():
     for step in order:
         reader.UpdatePipeline(times[step])
         found = values_of(reader, "p", points=True)
-        expect(numpy.array_equal(found, expected[step].astype(found.dtype)), "k-Wave, step %d", step)
+        require(numpy.array_equal(found, expected[step].astype(found.dtype)), "k-Wave, step %d", step)
         ahead += read_ahead(reader) is not None
-    expect(ahead >= len(order) // 2, "k-Wave: %d of %d steps read ahead", ahead, len(order))
+    require(ahead >= len(order) // 2, "k-Wave: %d of %d steps read ahead", ahead, len(order))
     Delete(reader)
 
 

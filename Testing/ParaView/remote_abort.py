@@ -9,6 +9,8 @@ import traceback
 
 from paraview import servermanager
 from paraview.simple import *
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import require  # noqa: E402
 
 Connect("127.0.0.1", int(os.environ["PATCHIO_PORT"]))
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -16,11 +18,6 @@ LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
 session = servermanager.ActiveConnection.Session
 # As in Plugin/Server/AbortMessage.h.
 TAG, TEXT = 1346457409, "PatchIO: stop reading 5d0e81c3f97a46b2"
-
-
-def expect(condition, message, *details):
-    if not condition:
-        sys.exit("FAILED: " + message % details)
 
 
 def send_abort():
@@ -79,11 +76,11 @@ def check_stop():
     whole = cells(reader)
     reader.UpdatePipeline(times[0])
     words = update_and_abort(reader, times[1])
-    expect(any(word.startswith("Reading") for word in words), "progress: %s", words)
-    expect(past(reader) == [False, False, True] and cells(reader) == 0, "stopped: %s, %d cells", past(reader), cells(reader))
+    require(any(word.startswith("Reading") for word in words), "progress: %s", words)
+    require(past(reader) == [False, False, True] and cells(reader) == 0, "stopped: %s, %d cells", past(reader), cells(reader))
     reader.SMProxy.InvokeCommand("ReadAgain")
     reader.UpdatePipeline(times[1])
-    expect(past(reader)[3:] == [False] and cells(reader) == whole > 0, "again: %s, %d cells", past(reader), cells(reader))
+    require(past(reader)[3:] == [False] and cells(reader) == whole > 0, "again: %s, %d cells", past(reader), cells(reader))
     Delete(reader)
 
 
@@ -94,11 +91,11 @@ def check_locating():
     times = reader.TimestepValues[:]
     reader.UpdatePipeline(times[0])
     words = update_and_abort(reader, times[1], "Locating", "set latency 30", "set latency 0")
-    expect(any(word.startswith("Locating") for word in words), "progress: %s", words)
-    expect(not any(word.startswith("Reading") for word in words), "it went on: %s", words)
-    expect(past(reader) == [False, True] and cells(reader) == 0, "stopped: %s, %d cells", past(reader), cells(reader))
+    require(any(word.startswith("Locating") for word in words), "progress: %s", words)
+    require(not any(word.startswith("Reading") for word in words), "it went on: %s", words)
+    require(past(reader) == [False, True] and cells(reader) == 0, "stopped: %s, %d cells", past(reader), cells(reader))
     reader.UpdatePipeline(times[2])
-    expect(past(reader)[2:] == [False] and cells(reader) > 0, "after it: %s, %d cells", past(reader), cells(reader))
+    require(past(reader)[2:] == [False] and cells(reader) > 0, "after it: %s, %d cells", past(reader), cells(reader))
     Delete(reader)
 
 
@@ -111,12 +108,12 @@ def check_other_moments():
         send_abort()
         reader.UpdatePipeline(time)
     send_abort()
-    expect(past(reader) == [False] * len(times) and cells(reader) > 0, "%s, %d cells", past(reader), cells(reader))
+    require(past(reader) == [False] * len(times) and cells(reader) > 0, "%s, %d cells", past(reader), cells(reader))
     slice_ = Slice(Input=reader)
     slice_.SliceType.Origin = [0.5, 0.5, 0.5]
     send_abort()
     slice_.UpdatePipeline(times[0])
-    expect(cells(slice_) > 0, "an empty slice")
+    require(cells(slice_) > 0, "an empty slice")
     Delete(slice_)
     Delete(reader)
 
@@ -129,10 +126,10 @@ def check_two_readers():
     group.UpdatePipeline(times[0])
     update_and_abort(group, times[1])
     for reader in readers:
-        expect(past(reader) == [False, True], "two readers at once: %s", past(reader))
+        require(past(reader) == [False, True], "two readers at once: %s", past(reader))
     group.UpdatePipeline(times[2])
     for reader in readers:
-        expect(past(reader) == [False, True, False] and cells(reader) > 0, "after it: %s", past(reader))
+        require(past(reader) == [False, True, False] and cells(reader) > 0, "after it: %s", past(reader))
 
 
 check_stop()

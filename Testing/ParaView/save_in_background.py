@@ -18,18 +18,13 @@ from paraview.simple import *
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
 import stranger  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import expect, failed  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 data, scratch = sys.argv[1:3]
 shutil.rmtree(scratch, ignore_errors=True)
 os.makedirs(scratch)
-faults = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        faults.append(message % details)
-        print("FAILED " + faults[-1], flush=True)
 
 
 def expect_same(found, expected):
@@ -189,6 +184,6 @@ def check_full():
 for part in (check_ways, check_configuration, check_grads, check_full, check_changes):    # the last one imports names such as max
     print(part.__name__, flush=True)
     part()
-if faults:
+if failed:
     sys.exit(1)
 print("passed: save_in_background")

@@ -13,14 +13,11 @@ from paraview.simple import *
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), *folder) for folder in ((), ("..", "Formats", "AMReX"))]
 from on_ranks import said_by  # noqa: E402
 from plotfile_writer import tiles, write_plotfile  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import require  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 data, scratch = sys.argv[1:3]
-
-
-def expect(condition, message, *details):
-    if not condition:
-        sys.exit("FAILED: " + message % details)
 
 
 def cells(source):
@@ -47,15 +44,15 @@ def check_reload():
     path = copy_series("growing", 2)
     reader = PatchReader(FileName=[path])
     reader.UpdatePipeline()
-    expect(len(reader.TimestepValues) == 2, "2 steps at first, not %d", len(reader.TimestepValues))
+    require(len(reader.TimestepValues) == 2, "2 steps at first, not %d", len(reader.TimestepValues))
     copy_series("growing", 4)
     reader.UpdatePipelineInformation()
-    expect(len(reader.TimestepValues) == 2, "nothing new before Reload Files")
+    require(len(reader.TimestepValues) == 2, "nothing new before Reload Files")
     ReloadFiles(reader)
     reader.UpdatePipelineInformation()
-    expect(len(reader.TimestepValues) == 4, "4 steps after Reload Files, not %d", len(reader.TimestepValues))
+    require(len(reader.TimestepValues) == 4, "4 steps after Reload Files, not %d", len(reader.TimestepValues))
     reader.UpdatePipeline(reader.TimestepValues[3])
-    expect(cells(reader) > 0, "no cells after Reload Files")
+    require(cells(reader) > 0, "no cells after Reload Files")
     Delete(reader)
 
 
@@ -68,7 +65,7 @@ def check_reload_after_errors():
     view.ViewTime = times[0]
     Show(reader, view)
     Render(view)
-    expect(cells(reader) > 0, "no cells at first")
+    require(cells(reader) > 0, "no cells at first")
 
     def look_away():
         os.rename(folder, folder + ".away")
@@ -78,11 +75,11 @@ def check_reload_after_errors():
         Render(view)
 
     said_by(look_away)
-    expect(cells(reader) == 0, "%d cells of data that are gone", cells(reader))
+    require(cells(reader) == 0, "%d cells of data that are gone", cells(reader))
     os.rename(folder + ".away", folder)
     ReloadFiles(reader)
     Render(view)
-    expect(cells(reader) > 0, "no cells after Reload Files, though the data are there again")
+    require(cells(reader) > 0, "no cells after Reload Files, though the data are there again")
     Delete(reader)
     Delete(view)
 
@@ -101,8 +98,8 @@ def check_reload_of_other_arrays():
         reader.UpdatePipeline()
 
     said = said_by(reload)
-    expect(sorted(reader.CellData.keys()) == ["b", "c"], "arrays %s after Reload Files", reader.CellData.keys())
-    expect(said.count("no cell array 'a'") == 1, "that 'a' is gone is told so: %s", said)
+    require(sorted(reader.CellData.keys()) == ["b", "c"], "arrays %s after Reload Files", reader.CellData.keys())
+    require(said.count("no cell array 'a'") == 1, "that 'a' is gone is told so: %s", said)
     Delete(reader)
 
 
@@ -112,18 +109,18 @@ def check_wrong_choices():
     reader.UpdatePipeline()
     image = VolumeOfPatches(Input=reader, CellArrays=["uval", "uvla"], PointArrays=[])
     text = said_by(image.UpdatePipeline)
-    expect(text.count("no cell array 'uvla'. The cell arrays are: ") == 1 and "'uval'" in text, "Volume Of Patches says: %s", text)
-    expect(image.CellData.keys() == ["uval"], "the image has %s", image.CellData.keys())
+    require(text.count("no cell array 'uvla'. The cell arrays are: ") == 1 and "'uval'" in text, "Volume Of Patches says: %s", text)
+    require(image.CellData.keys() == ["uval"], "the image has %s", image.CellData.keys())
     Delete(image)
     reader.Region = "Plane"
     for normal, word in (([0, 0, 0], "The normal of the region's plane is (0, 0, 0)"), ([0, float("nan"), 1], "The normal of the region is (0, nan, 1)")):
         reader.RegionNormal = normal
         text = said_by(reader.UpdatePipeline)
-        expect(word in text and cells(reader) == 0, "the normal %s: %d cells, %s", normal, cells(reader), text)
+        require(word in text and cells(reader) == 0, "the normal %s: %d cells, %s", normal, cells(reader), text)
     reader.RegionNormal = [0, 0, 1]
     reader.RegionOrigin = [0.3, 0.3, 0.3]
     reader.UpdatePipeline()
-    expect(cells(reader) > 0, "no cells with a plane that is right")
+    require(cells(reader) > 0, "no cells with a plane that is right")
     Delete(reader)
 
 
@@ -131,17 +128,17 @@ def check_choices():
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
     reader.UpdatePipeline()
     everything = cells(reader)
-    expect(reader.CellArrayStatus[:] == ["uval", "flux"], "cell arrays %s", reader.CellArrayStatus[:])
-    expect(reader.PointArrayStatus[:] == ["uval_node"], "point arrays %s", reader.PointArrayStatus[:])
+    require(reader.CellArrayStatus[:] == ["uval", "flux"], "cell arrays %s", reader.CellArrayStatus[:])
+    require(reader.PointArrayStatus[:] == ["uval_node"], "point arrays %s", reader.PointArrayStatus[:])
     reader.CellArrayStatus = ["flux"]
     reader.PointArrayStatus = []
     reader.UpdatePipeline()
-    expect("uval" not in reader.CellData.keys() and "flux" in reader.CellData.keys(), "arrays %s", reader.CellData.keys())
-    expect(len(reader.PointData.keys()) == 0, "point arrays %s", reader.PointData.keys())
+    require("uval" not in reader.CellData.keys() and "flux" in reader.CellData.keys(), "arrays %s", reader.CellData.keys())
+    require(len(reader.PointData.keys()) == 0, "point arrays %s", reader.PointData.keys())
     reader.LevelRange = [0, 0]
     reader.UpdatePipeline()
-    expect(0 < cells(reader) < everything, "%d cells on level 0, %d on all", cells(reader), everything)
-    expect("vtkGhostType" not in reader.CellData.keys(), "hidden cells although level 0 is shown alone")
+    require(0 < cells(reader) < everything, "%d cells on level 0, %d on all", cells(reader), everything)
+    require("vtkGhostType" not in reader.CellData.keys(), "hidden cells although level 0 is shown alone")
     Delete(reader)
 
 
@@ -153,7 +150,7 @@ def check_time():
     for moment in (times[0] - 1, times[0], before_second, times[1], times[3] + 1):
         reader.UpdatePipeline(moment)
         steps.append(int(reader.FieldData["step"].GetRange(0)[0]))
-    expect(steps == [0, 0, 0, 16, 48], "steps %s", steps)
+    require(steps == [0, 0, 0, 16, 48], "steps %s", steps)
     Delete(reader)
 
 
@@ -163,12 +160,12 @@ def check_abort(**properties):
     vtk_reader = reader.GetClientSideObject()
     observer = vtk_reader.AddObserver("ProgressEvent", lambda caller, event: caller.SetAbortExecute(1))
     reader.UpdatePipeline(reader.TimestepValues[1])
-    expect(cells(reader) == 0, "%d cells of a read that was stopped", cells(reader))
+    require(cells(reader) == 0, "%d cells of a read that was stopped", cells(reader))
     vtk_reader.RemoveObserver(observer)
     vtk_reader.SetAbortExecute(0)
     reader.ThreadsPerRank = 2  # modifies the reader on all ranks
     reader.UpdatePipeline(reader.TimestepValues[1])
-    expect(cells(reader) > 0, "nothing was read after a read that was stopped")
+    require(cells(reader) > 0, "nothing was read after a read that was stopped")
     Delete(reader)
 
 
@@ -182,8 +179,8 @@ def check_blocks():
         reader.UpdatePropertyInformation()
         report = reader.GetPropertyValue("IOReport").splitlines()
         blocks.append([int(line.split(": ")[1]) for line in report if line.startswith("Blocks: ")][0])
-        expect(reader.CellData["uval"].GetRange(0)[1] > 40, "values up to %g, %s", reader.CellData["uval"].GetRange(0)[1], mode)
-    expect(blocks[0] < blocks[2] <= blocks[1], "%s blocks merged, of patches, and up to 2000 cells", blocks)
+        require(reader.CellData["uval"].GetRange(0)[1] > 40, "values up to %g, %s", reader.CellData["uval"].GetRange(0)[1], mode)
+    require(blocks[0] < blocks[2] <= blocks[1], "%s blocks merged, of patches, and up to 2000 cells", blocks)
     Delete(reader)
 
 
@@ -194,13 +191,13 @@ def check_files():
     reader.FileName = [data + "/linadv_3d/dumps.visit"]
     reader.UpdatePipeline()
     offered = [list(reader.GetProperty(name).GetData() or [])[::2] for name in ("CellArrayInfo", "PointArrayInfo")]
-    expect(offered == [["uval"], []], "variables %s offered", offered)
-    expect("uval" in reader.CellData.keys(), "arrays %s", reader.CellData.keys())
+    require(offered == [["uval"], []], "variables %s offered", offered)
+    require("uval" in reader.CellData.keys(), "arrays %s", reader.CellData.keys())
     one_by_one = [data + "/linadv_3d/visit_dump.%05d/summary.samrai" % step for step in (48, 0, 16)]
     reader.FileName = one_by_one + [data + "/linadv_3d/dumps.visit"]
     reader.UpdatePipelineInformation()
     times = reader.TimestepValues[:]
-    expect(len(times) == 4 and times == sorted(times) and times[1] < 1, "times %s", times)
+    require(len(times) == 4 and times == sorted(times) and times[1] < 1, "times %s", times)
     Delete(reader)
 
 
@@ -220,35 +217,35 @@ def check_channel():
 
     def sidecar_of(line):
         name = line.split()[-1]
-        expect(name.startswith(sidecars) and os.path.exists(name), "no sidecar in '%s'", line)
+        require(name.startswith(sidecars) and os.path.exists(name), "no sidecar in '%s'", line)
         return name
 
     line, truth = read(MetadataChannel="Off")
-    expect(line == "" and truth[0] > 0, "mode Off says '%s'", line)
+    require(line == "" and truth[0] > 0, "mode Off says '%s'", line)
     line, shown = read()
-    expect("not saved: a file of the step changed less than 2 s ago" in line, "new files: '%s'", line)
+    require("not saved: a file of the step changed less than 2 s ago" in line, "new files: '%s'", line)
     time.sleep(2.2)
     line, shown = read()
-    expect("saved to " in line and shown == truth, "first: '%s', %s", line, shown)
+    require("saved to " in line and shown == truth, "first: '%s', %s", line, shown)
     name = sidecar_of(line)
     line, shown = read()
-    expect(line == "Metadata: from the index file " + name and shown == truth, "second: '%s', %s", line, shown)
+    require(line == "Metadata: from the index file " + name and shown == truth, "second: '%s', %s", line, shown)
     reader = PatchReader(FileName=[path], MetadataChannel="Rebuild")
     told = []
     for time_value in reader.TimestepValues:
         reader.UpdatePipeline(time_value)
         reader.UpdatePropertyInformation()
         told.append(reader.GetPropertyValue("IOReport").count("Note: PatchIO wrote the index file " + sidecars))
-    expect(told == [1, 0], "that files were written is said %s times, not once", told)
+    require(told == [1, 0], "that files were written is said %s times, not once", told)
     Delete(reader)
     before = os.stat(name).st_ino
     line, shown = read(MetadataChannel="Rebuild")
-    expect("saved to " in line and shown == truth, "rebuilt: '%s', %s", line, shown)
-    expect(os.stat(name).st_ino != before, "not written anew")
+    require("saved to " in line and shown == truth, "rebuilt: '%s', %s", line, shown)
+    require(os.stat(name).st_ino != before, "not written anew")
     with open(name, "r+b") as file:
         file.truncate(300)
     line, shown = read()
-    expect("saved to " in line and shown == truth, "damaged: '%s', %s", line, shown)
+    require("saved to " in line and shown == truth, "damaged: '%s', %s", line, shown)
     # Other data under the same names.
     shutil.rmtree(os.path.dirname(path))
     shutil.copytree(os.path.join(data, "linadv_3d"), os.path.dirname(path))
@@ -256,7 +253,7 @@ def check_channel():
     shutil.rmtree(folder % 16)
     os.rename(folder % 48, folder % 16)
     line, shown = read()
-    expect("indexed by" in line and shown != truth, "replaced: '%s', %s", line, shown)
+    require("indexed by" in line and shown != truth, "replaced: '%s', %s", line, shown)
 
 
 def check_numbers():
@@ -266,10 +263,10 @@ def check_numbers():
                                               (float("nan"), float("nan"), 0, ("0", "0.001", "0"))):
         reader.StorageLatency, reader.StorageBandwidth, reader.MemoryLimit = latency, bandwidth, limit
         reader.UpdatePipeline()
-        expect(cells(reader) > 0, "no cells with %s", (latency, bandwidth, limit))
+        require(cells(reader) > 0, "no cells with %s", (latency, bandwidth, limit))
         text = str(reader.SMProxy.GetClientSideObject())
         for name, value in zip(("StorageLatency", "StorageBandwidth", "MemoryLimit"), wanted):
-            expect("%s: %s\n" % (name, value) in text, "%s is not %s:\n%s", name, value, text)
+            require("%s: %s\n" % (name, value) in text, "%s is not %s:\n%s", name, value, text)
     Delete(reader)
 
 
@@ -291,8 +288,8 @@ def check_state():
     LoadState(state)
     loaded = [s for s in GetSources().values() if s.GetXMLName() == "PatchReader"][0]
     loaded.UpdatePipeline()
-    expect(loaded.ThreadsPerRank == 3 and loaded.BlankRefinedCells == 0, "properties lost in the state")
-    expect(loaded.CellArrayStatus[:] == ["flux"], "arrays %s in the state", loaded.CellArrayStatus[:])
+    require(loaded.ThreadsPerRank == 3 and loaded.BlankRefinedCells == 0, "properties lost in the state")
+    require(loaded.CellArrayStatus[:] == ["flux"], "arrays %s in the state", loaded.CellArrayStatus[:])
     Delete(loaded)
 
 
@@ -300,7 +297,7 @@ def check_threads():
     """Checks that the report and its data name the source of the number of threads in each mode, and that the output does not
     contain it."""
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
-    expect(reader.ThreadMode == "Automatic" and reader.ThreadPolicy == "Balanced", "%s, %s by default", reader.ThreadMode,
+    require(reader.ThreadMode == "Automatic" and reader.ThreadPolicy == "Balanced", "%s, %s by default", reader.ThreadMode,
            reader.ThreadPolicy)
 
     def used(words, **properties):
@@ -309,18 +306,18 @@ def check_threads():
         reader.UpdatePipeline(reader.TimestepValues[1])
         reader.UpdatePropertyInformation()
         text = reader.GetPropertyValue("IOReport")
-        expect(words in text, "'%s' is not in the report:\n%s", words, text)
+        require(words in text, "'%s' is not in the report:\n%s", words, text)
         report = json.loads(reader.GetPropertyValue("IOReportData"))
         return [report["storage"]["best_concurrency"], report["storage"]["load"], tuple(report["threads"][0])]
 
     ranks = servermanager.ActiveConnection.GetNumberOfDataPartitions()
-    expect(used("Threads: automatic, balanced")[2][1] >= ranks, "less than one read in flight a rank")
+    require(used("Threads: automatic, balanced")[2][1] >= ranks, "less than one read in flight a rank")
     used("Threads: automatic, polite", ThreadPolicy="Polite")
-    expect(used("Threads: fixed", ThreadMode="Fixed", ThreadsPerRank=3) == [0, 0, (0, 3 * ranks)], "3 threads, fixed")
+    require(used("Threads: fixed", ThreadMode="Fixed", ThreadsPerRank=3) == [0, 0, (0, 3 * ranks)], "3 threads, fixed")
     found = used("from N* = 9 and NC = 2", ThreadMode="From N* and NC", StorageConcurrency=9, OtherLoad=2)
-    expect(found == [9, 2, (0, 7)], "N* 9, NC 2: %s", found)
+    require(found == [9, 2, (0, 7)], "N* 9, NC 2: %s", found)
     fields = reader.FieldData.keys()
-    expect("step" in fields and not [name for name in fields if name.startswith("I/O")], "field data %s", fields)
+    require("step" in fields and not [name for name in fields if name.startswith("I/O")], "field data %s", fields)
     Delete(reader)
 
 
@@ -341,8 +338,8 @@ def check_hidden_fault():
         report = reader.GetPropertyValue("IOReport")
         visible = Threshold(Input=reader, Scalars=["CELLS", "density"], LowerThreshold=0, UpperThreshold=1e9)
         visible.UpdatePipeline()
-        expect(cells(visible) == 8 ** 3 + 8 * 8 ** 3, "%d cells are shown", cells(visible))
-        expect(("1 array cannot be located. %s: expected" % broken in report) == fault, "fault %s: %s", fault, report)
+        require(cells(visible) == 8 ** 3 + 8 * 8 ** 3, "%d cells are shown", cells(visible))
+        require(("1 array cannot be located. %s: expected" % broken in report) == fault, "fault %s: %s", fault, report)
         Delete(visible)
         Delete(reader)
 
@@ -364,15 +361,15 @@ def check_messages():
 
     texts = [said_by(lambda: read(name)) for name in (path, empty)]  # noqa: B023
     for text, words in zip(texts, ("truncated: ", "the names of dumps")):
-        expect(text.count("ERROR") == 1 and words in text and "returned failure" not in text, "messages: %s", text)
-    expect(cells(reader) == 0, "something of a broken dump is shown")
+        require(text.count("ERROR") == 1 and words in text and "returned failure" not in text, "messages: %s", text)
+    require(cells(reader) == 0, "something of a broken dump is shown")
     reader.FileName = [path]
     reader.UpdatePipeline(0)
-    expect(cells(reader) > 0, "the sound dump beside it is not shown")
+    require(cells(reader) > 0, "the sound dump beside it is not shown")
     # VTK would request the damaged step forever if the reader returned a failure.
     statistics = TemporalStatistics(Input=reader)
     statistics.UpdatePipeline(0)
-    expect(cells(statistics) == 0, "statistics of a part of the steps")
+    require(cells(statistics) == 0, "statistics of a part of the steps")
     Delete(statistics)
     Delete(reader)
 
@@ -381,18 +378,18 @@ def check_what_is_known():
     """Checks that the panel starts with the facts about the data."""
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
     facts = [reader.SMProxy.GetProperty(name) for name in ("FormatName", "Levels", "ScalarNames")]
-    expect(facts[0].GetElement(0) == "SAMRAI", "format %s", facts[0].GetElement(0))
+    require(facts[0].GetElement(0) == "SAMRAI", "format %s", facts[0].GetElement(0))
     finest = facts[1].GetElement(1)
-    expect([facts[2].GetElement(i) for i in range(facts[2].GetNumberOfElements())] == ["uval", "uval_node"], "scalars")
-    expect(reader.ValueArray == "uval" and reader.LevelRange[:] == [0, 99], "%s, %s", reader.ValueArray, reader.LevelRange[:])
+    require([facts[2].GetElement(i) for i in range(facts[2].GetNumberOfElements())] == ["uval", "uval_node"], "scalars")
+    require(reader.ValueArray == "uval" and reader.LevelRange[:] == [0, 99], "%s, %s", reader.ValueArray, reader.LevelRange[:])
     reader.UpdatePipeline()
     levels = reader.CellData["level"] if "level" in reader.CellData.keys() else reader.FieldData["level"]
-    expect(finest == levels.GetRange(0)[1] > 0, "finest level %d", finest)
+    require(finest == levels.GetRange(0)[1] > 0, "finest level %d", finest)
     bounds = reader.GetDataInformation().GetBounds()
     same = all(abs(a - b) < 1e-6 for a, b in zip(reader.RegionBounds[:4], bounds))
-    expect(same, "the box is %s at first, the data are in %s", reader.RegionBounds[:], bounds)
+    require(same, "the box is %s at first, the data are in %s", reader.RegionBounds[:], bounds)
     middle = [(bounds[2 * axis] + bounds[2 * axis + 1]) / 2 for axis in (0, 1)]
-    expect(all(abs(a - b) < 1e-6 for a, b in zip(reader.RegionOrigin[:2], middle)), "plane at %s", reader.RegionOrigin[:])
+    require(all(abs(a - b) < 1e-6 for a, b in zip(reader.RegionOrigin[:2], middle)), "plane at %s", reader.RegionOrigin[:])
     Delete(reader)
 
 
@@ -407,11 +404,11 @@ def check_first_picture():
         Delete(display)
         return found
 
-    expect(shown() == ("Surface", ["CELLS", "flux"], True), "the first picture: %s", shown())
+    require(shown() == ("Surface", ["CELLS", "flux"], True), "the first picture: %s", shown())
     reader.CellArrayStatus = []
-    expect(shown() == ("Surface", ["POINTS", "uval_node"], True), "with node values alone: %s", shown())
+    require(shown() == ("Surface", ["POINTS", "uval_node"], True), "with node values alone: %s", shown())
     display = Show(reader, view, Representation="Outline")
-    expect(display.Representation == "Outline", "a choice of the script is overruled: %s", display.Representation)
+    require(display.Representation == "Outline", "a choice of the script is overruled: %s", display.Representation)
     if not states_load():
         Delete(reader)
         Delete(view)
@@ -423,7 +420,7 @@ def check_first_picture():
     LoadState(state)
     loaded = [s for s in GetSources().values() if s.GetXMLName() == "PatchReader"][0]
     display = GetDisplayProperties(loaded, GetViews()[-1])
-    expect(display.Representation == "Outline", "a state is overruled: %s", display.Representation)
+    require(display.Representation == "Outline", "a state is overruled: %s", display.Representation)
     Delete(loaded)
 
 
@@ -437,7 +434,7 @@ def check_first_colors():
         reader.UpdatePipelineInformation()
         reader.CellArrayStatus = [name for name in ("b", "Z", "a") if name not in off]
         color = Show(reader, view).ColorArrayName[:]
-        expect(color == ["CELLS", wanted], "without %s the first picture is of %s", off, color)
+        require(color == ["CELLS", wanted], "without %s the first picture is of %s", off, color)
         Delete(reader)
     Delete(view)
 
@@ -452,10 +449,10 @@ def check_outline():
     for blocks, wanted in (("As patches", "Outline"), ("Merged", "Surface")):
         reader = PatchReader(FileName=[path], Blocks=blocks)
         display = Show(reader, view)
-        expect(display.Representation == wanted, "%s: %s at first", blocks, display.Representation)
+        require(display.Representation == wanted, "%s: %s at first", blocks, display.Representation)
         reader.UpdatePropertyInformation()
         said = "shows an outline first" in reader.GetPropertyValue("IOReport")
-        expect(said == (wanted == "Outline"), "%s: the report says%s outline", blocks, "" if said else " no")
+        require(said == (wanted == "Outline"), "%s: the report says%s outline", blocks, "" if said else " no")
         Delete(reader)
     Delete(view)
 
@@ -474,7 +471,7 @@ def check_cells_as_points():
             filters = [WarpByScalar(Input=reader, Scalars=["CELLS", array]), Glyph(Input=reader, ScaleArray=["CELLS", array])]
         for filter in filters:
             filter.UpdatePipeline(reader.TimestepValues[-1])
-            expect(cells(filter) > 0, "%s of %s, %s: nothing", filter.GetXMLName(), array, properties)
+            require(cells(filter) > 0, "%s of %s, %s: nothing", filter.GetXMLName(), array, properties)
             display = Show(filter, view)
             for representation in ("Surface", "Wireframe", "Points"):
                 display.SetRepresentationType(representation)
@@ -508,26 +505,26 @@ def check_hidden():
         points.UpdatePipeline(time)
         low, high = points.PointData["uval"].GetRange(0)
         least, most = reader.CellData["uval"].GetRange(0)
-        expect(least <= low < high <= most, "%s: points from %g to %g, cells from %g to %g", properties, low, high, least, most)
+        require(least <= low < high <= most, "%s: points from %g to %g, cells from %g to %g", properties, low, high, least, most)
         visible = Threshold(Input=reader, Scalars=["CELLS", "uval"], LowerThreshold=10, UpperThreshold=1e9)
         visible.UpdatePipeline(time)
         SetActiveSource(reader)
         QuerySelect(QueryString="(uval >= 10)", FieldType="CELL", Source=reader)
         found = ExtractSelection(Input=reader)
         found.UpdatePipeline(time)
-        expect(0 < cells(found) == cells(visible), "%s: %d cells are selected, %d are visible", properties, cells(found), cells(visible))
+        require(0 < cells(found) == cells(visible), "%s: %d cells are selected, %d are visible", properties, cells(found), cells(visible))
         whole = blocks_of(reader)
         for place, grid in blocks_of(found).items():
             here, there = [block.GetCellData().GetArray("uval") for block in (grid, whole[place])]
             numbers = grid.GetCellData().GetArray("vtkOriginalCellIds")
-            expect(all(here.GetValue(i) == there.GetValue(int(numbers.GetTuple1(i))) for i in range(grid.GetNumberOfCells())),
+            require(all(here.GetValue(i) == there.GetValue(int(numbers.GetTuple1(i))) for i in range(grid.GetNumberOfCells())),
                    "%s: wrong numbers of the cells that are selected", properties)
         found.PreserveTopology = 1
         found.UpdatePipeline(time)
         for grid in blocks_of(found).values():
             flags, inside = [grid.GetCellData().GetArray(name) for name in ("vtkGhostType", "vtkInsidedness")]
             wrong = sum(flags.GetValue(i) != 0 and inside.GetValue(i) != 0 for i in range(flags.GetNumberOfTuples())) if flags else 0
-            expect(inside and not wrong, "%s: %d hidden cells are inside the selection", properties, wrong)
+            require(inside and not wrong, "%s: %d hidden cells are inside the selection", properties, wrong)
         for proxy in (found, visible, points, view, reader):
             Delete(proxy)
 

@@ -13,12 +13,11 @@ import sys
 import numpy as np
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import (vtkMultiBlockDataSet, vtkMultiPieceDataSet, vtkPartitionedDataSet,
-                                           vtkPartitionedDataSetCollection, vtkUniformGrid)
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from made_grids import (HIDING, add, box_of_points, make_grid, make_levels, names_of, positions_of, shown, tree_of,  # noqa: E402
-                        visible_cells)
+from made_grids import (HIDING, box_of_points, check_abort, expect_partial_arrays, invalid_grids, make_grid,  # noqa: E402
+                        make_levels, names_of, positions_of, shown, tree_of, tree_of_partial_arrays, trees_of_three, visible_cells)
 from on_ranks import expect, finish, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -381,64 +380,37 @@ def make_crinkle(source, image):
 
 def check_trees():
     """Checks trees: one block for all grids in the root, and the same class of tree as the input."""
-    for kind in (vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkPartitionedDataSetCollection):
-        tree = kind()
-        for number in range(3):
-            grid = make_grid("image", (5 * number, 5 * number + 5, 0, 4, 0, 4), np.random.default_rng(number), None)
-            if kind is vtkPartitionedDataSetCollection:
-                tree.SetPartition(number, 0, grid)
-            elif kind is vtkPartitionedDataSet:
-                tree.SetPartition(number, grid)
-            else:
-                tree.SetBlock(number, grid)
-        cut = make_slice(shown(tree), (0, 0, 1), grid.GetCenter())
+    for tree, last, number in trees_of_three():
+        cut = make_slice(shown(tree), (0, 0, 1), last.GetCenter())
         cut.UpdatePipeline()
-        data = output_of(cut)
-        number = 3 if kind is vtkPartitionedDataSetCollection else 1
+        data, kind = output_of(cut), tree.GetClassName()
         cells = sum(leaf.GetNumberOfCells() for leaf in leaves(data))
-        expect(data.GetClassName() == kind.__name__ and len(leaves(data)) == number and cells == 60, "%s: %s with %d blocks and %d cells", kind.__name__,
+        expect(data.GetClassName() == kind and len(leaves(data)) == number and cells == 60, "%s: %s with %d blocks and %d cells", kind,
                data.GetClassName(), len(leaves(data)), cells)
         Delete(cut)
 
 
 def check_partial_arrays():
-    """Checks values for blocks that lack an array: NaN, or 0 for integers."""
-    grids = [make_grid("image", (5 * i, 5 * i + 5, 0, 4, 0, 4), np.random.default_rng(i), None) for i in range(2)]
-    for name, kind in (("some", np.float32), ("count", np.int32)):
-        add(grids[1].GetCellData(), name, np.full(grids[1].GetNumberOfCells(), 7, kind))
-        add(grids[1].GetPointData(), name, np.full(grids[1].GetNumberOfPoints(), 7, kind))
-    tree = vtkMultiPieceDataSet()
-    for i, grid in enumerate(grids):
-        tree.SetPiece(i, grid)
-    root = vtkMultiBlockDataSet()
-    root.SetBlock(0, tree)
-    cut = make_slice(shown(root), (0, 0, 1), grids[0].GetCenter())
+    root, last = tree_of_partial_arrays()
+    cut = make_slice(shown(root), (0, 0, 1), last.GetCenter())
     cut.UpdatePipeline()
-    leaf = leaves(output_of(cut))[0]
-    for data in (leaf.GetCellData(), leaf.GetPointData()):
-        some, count = vtk_to_numpy(data.GetArray("some")), vtk_to_numpy(data.GetArray("count"))
-        half = len(some) // 2
-        expect(np.isnan(some[:half]).all() and (some[half:] == 7).all() and (count[:half] == 0).all() and (count[half:] == 7).all(), "partial arrays")
+    for data in (leaves(output_of(cut))[0].GetCellData(), leaves(output_of(cut))[0].GetPointData()):
+        expect_partial_arrays(data)
     Delete(cut)
 
 
 def check_bad_data():
     """Checks that invalid data give an empty slice without a crash."""
-    hidden = make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), np.array([32], np.uint8))
-    empty, point = vtkUniformGrid(), make_grid("image", (3, 3, 2, 2, 1, 1), np.random.default_rng(1), None)
-    flat = make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), None)
+    invalid, odd = invalid_grids()
+    good = make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), None)
+    point, flat = (make_grid("image", extent, np.random.default_rng(1), None) for extent in ((3, 3, 2, 2, 1, 1), (0, 6, 0, 5, 0, 4)))
     flat.SetSpacing(0.0, 0.1, 0.1)
-    odd = make_grid("curvilinear", (0, 3, 0, 3, 0, 3), np.random.default_rng(1), None)
-    for i in (0, 5, 21, 63):
-        odd.GetPoints().SetPoint(i, np.nan, np.inf, 0)
-    for name, data in (("hidden", hidden), ("empty", empty), ("a point", point), ("no width", flat), ("no blocks", vtkMultiBlockDataSet()),
-                       ("empty blocks", tree_of([(0, empty), (1, hidden)]))):
+    for name, data in invalid + [("a point", point), ("no width", flat)]:
         for normal in ((1, 0, 0), (1, 0.7, 0.4)):
-            cut = make_slice(shown(data), normal, hidden.GetCenter())
+            cut = make_slice(shown(data), normal, good.GetCenter())
             cut.UpdatePipeline()
             expect(sum(leaf.GetNumberOfCells() for leaf in leaves(output_of(cut))) == 0 or data is flat, "%s: not empty", name)
             Delete(cut)
-    good = make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), None)
     for data, normal, origin in ((odd, (1, 0, 0), odd.GetCenter()), (odd, (1, 2, 3), (1, 1, 1)), (good, (0, 0, 0), good.GetCenter()),
                                  (good, (1, 0, 0), (np.nan, 0, 0)), (good, (1, np.inf, 0), (0, 0, 0)), (good, (1, 1, 0), (1e300, 0, 0))):
         cut = make_slice(shown(data), normal, origin)
@@ -446,19 +418,10 @@ def check_bad_data():
         Delete(cut)
 
 
-def check_abort():
-    grid = make_grid("image", (0, 20, 0, 20, 0, 20), np.random.default_rng(1), None)
-    cut = make_slice(shown(grid), (1, 0.7, 0.4), grid.GetCenter())
-    filter_ = cut.GetClientSideObject()
-    seen = []
-    tag = filter_.AddObserver("ProgressEvent", lambda *_: (seen.append(filter_.GetProgress()), filter_.SetAbortExecute(1)))
-    cut.UpdatePipeline()
-    expect(seen and output_of(cut).GetNumberOfCells() == 0, "a slice that is given up has %d cells", output_of(cut).GetNumberOfCells())
-    filter_.RemoveObserver(tag)
-    cut.SliceOffsetValues = [0.01]
-    cut.UpdatePipeline()
-    expect(output_of(cut).GetNumberOfCells() > 0, "empty after one that was given up")
-    Delete(cut)
+def check_abort_of_slice():
+    def move(cut):
+        cut.SliceOffsetValues = [0.01]
+    check_abort(make_slice, move)
 
 
 expect(Slice(Input=Wavelet()).GetClientSideObject().GetClassName() == "vtkPVPatchSlice", "Slice is ParaView's own")
@@ -471,6 +434,6 @@ check_other_data()
 check_trees()
 check_partial_arrays()
 check_bad_data()
-check_abort()
+check_abort_of_slice()
 check_readers(*sys.argv[1:3])
 finish("slices")

@@ -16,6 +16,7 @@ from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkRectilinearGrid, vtkStructuredGrid, vtkUniformGrid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from made_grids import add, shown  # noqa: E402
 from on_ranks import expect, finish, leaves, output_of, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -114,19 +115,12 @@ def make_grid(kind, extent, random):
     return grid
 
 
-def add(attributes, name, values):
-    array = numpy_to_vtk(values, deep=1)
-    array.SetName(name)
-    attributes.AddArray(array)
-
-
 def check_made_grids():
     random = np.random.default_rng(16)
     for kind in ("image", "rectilinear", "curvilinear"):
         for extent in ((0, 3, 0, 4, 0, 60), (100, 107, 20, 24, 3, 9), (-40, -31, 5, 8, 300, 304), (0, 5, 0, 5, 0, 5)):
             grid = make_grid(kind, extent, random)
-            source = TrivialProducer()
-            source.GetClientSideObject().SetOutput(grid)
+            source = shown(grid)
             surface = ExtractSurface(Input=source)
             surface.UpdatePipeline()
             found, error = polygons_of(output_of(surface))

@@ -11,18 +11,13 @@ import sys
 
 import numpy as np
 from paraview import simple
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import expect, failed  # noqa: E402
 
 repository, scratch = (os.path.abspath(path) for path in sys.argv[1:3])
 EXAMPLES = os.path.join(repository, "Documentation", "Examples")
 DATA = os.path.join(repository, "Data", "linadv_3d", "dumps.visit")
 sys.path.insert(0, EXAMPLES)
-faults = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        faults.append(message % details)
-        print("FAILED " + faults[-1], flush=True)
 
 
 def run(script, *given):
@@ -141,10 +136,10 @@ def main():
     expect("Level 400 does not exist; showing the nearest level, " in said, "grads.py shows another level without a word: %s", said)
     check_colours()
     check_patches()
-    if not faults:
+    if not failed:
         print("passed: examples say what is wrong")
     # Not sys.exit(): see Fault in checks.py.
-    assert not faults, faults
+    assert not failed, failed
 
 
 main()

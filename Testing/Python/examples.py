@@ -22,18 +22,12 @@ repository, scratch = (os.path.abspath(path) for path in sys.argv[2:4])
 sys.path.insert(0, os.path.join(repository, "Testing", "Formats", "SAMRAI"))
 import dump_writer  # noqa: E402
 import reference  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import expect, failed  # noqa: E402
 
 EXAMPLES = os.path.join(repository, "Documentation", "Examples")
 DATA = os.path.join(repository, "Data", "linadv_3d", "dumps.visit")
 SUMMARIES = sorted(glob.glob(os.path.join(repository, "Data", "linadv_3d", "*", "summary.samrai")))
-faults = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        faults.append(message % details)
-        print("FAILED " + faults[-1], flush=True)
-    return condition
 
 
 def run(command, code=0, words="", **environment):
@@ -180,7 +174,7 @@ def check_pyvista_blocks():
     run_in_python("pyvista_blocks.py", DATA, picture, "density", code=1, words="unknown variable 'density'. The variables are: uval")
     if importlib.util.find_spec("pyvista") is None:
         run_in_python("pyvista_blocks.py", DATA, picture, code=1, words="needs pyvista. Install it with")
-        if not faults:
+        if not failed:
             print("skipped: pyvista is not installed")
             sys.exit(77)
     else:
@@ -213,9 +207,9 @@ def main():
     os.makedirs(scratch)
     {"movie": check_movie, "slices": check_slices, "time_series": check_time_series,
      "pyvista_blocks": check_pyvista_blocks, "neighbours": check_neighbours}[sys.argv[1]]()
-    if not faults:
+    if not failed:
         print("passed: %s" % sys.argv[1])
-    return 1 if faults else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

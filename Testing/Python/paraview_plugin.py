@@ -13,7 +13,7 @@ import numpy as np
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), sys.argv[1]]
 import patchio.paraview  # noqa: E402
 from paraview.simple import Delete, IntegrateVariables, Slice, servermanager  # noqa: E402
-from values import TruthOfStep, check_array, compared, expect, faults  # noqa: E402
+from values import TruthOfStep, check_array, compared, expect, failed  # noqa: E402
 from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow  # noqa: E402
 from vtkmodules.util.numpy_support import vtk_to_numpy  # noqa: E402
 
@@ -127,10 +127,10 @@ def main():
                 check_patches(series, folder)
     check_merged(data)
     if not folders:
-        print("passed: rank %d of %d" % (RANK, RANKS) if not faults else "FAILED %s" % faults)
+        print("passed: rank %d of %d" % (RANK, RANKS) if not failed else "FAILED %s" % failed)
         return
     check_faults()
-    print("%s: %d values compared" % ("FAILED" if faults or compared[0] < 1000 else "passed", compared[0]))
+    print("%s: %d values compared" % ("FAILED" if failed or compared[0] < 1000 else "passed", compared[0]))
 
 
 main()

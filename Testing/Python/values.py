@@ -15,19 +15,11 @@ import patchio
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "GRADS"))
 import truth as grads  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import expect, failed  # noqa: E402
 
-MOST_FAULTS_SHOWN = 20
 KWAVE_SERIES = ["p", "ux", "uy", "uz", "ux_non_staggered", "uy_non_staggered", "uz_non_staggered"]
-faults = []
 compared = [0]
-
-
-def expect(condition, message, *details):
-    if not condition:
-        faults.append(message % details)
-        if len(faults) <= MOST_FAULTS_SHOWN:
-            print("FAILED " + faults[-1], flush=True)
-    return condition
 
 
 def check_array(found, want, where):
@@ -273,8 +265,8 @@ def check_grads(folder):
 def main():
     kind, folder = sys.argv[1:]
     count = {"series": check_series, "kwave": check_kwave, "grads": check_grads}[kind](folder)
-    print("patchio: %d data sets, %d values compared, %d faults" % (count, compared[0], len(faults)))
-    return 1 if faults or not compared[0] else 0
+    print("patchio: %d data sets, %d values compared, %d faults" % (count, compared[0], len(failed)))
+    return 1 if failed or not compared[0] else 0
 
 
 if __name__ == "__main__":

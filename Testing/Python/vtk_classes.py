@@ -15,7 +15,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "ParaView"), sys.argv[1]]
 import patchio  # noqa: E402
 from leaves import leaves  # noqa: E402
 from patchio import _grids, vtk  # noqa: E402
-from values import check_values, compared, expect, faults  # noqa: E402
+from values import check_values, compared, expect, failed  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
 from vtkmodules.vtkCommonCore import VTK_STRING  # noqa: E402
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkMultiBlockDataSet, vtkPlane, vtkPolyData  # noqa: E402
@@ -213,7 +213,7 @@ def main():
         check_writer(reader, scratch)
         check_filters(reader.GetOutputDataObject(0))
         check_errors()
-    print("%s: %d values compared" % ("FAILED" if faults or compared[0] < 8 else "passed", compared[0]))
+    print("%s: %d values compared" % ("FAILED" if failed or compared[0] < 8 else "passed", compared[0]))
 
 
 main()

@@ -18,16 +18,11 @@ import patchio
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
 import stranger  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import expect, failed  # noqa: E402
 
 SCRATCH, EXAMPLES, PROGRAM = map(os.path.abspath, sys.argv[1:])
 TYPES = ["float32", "float64", "int32", "int64", "int16", "uint16", "uint8"]
-faults = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        faults.append(message % details)
-        print("FAILED " + faults[-1], flush=True)
 
 
 def refused(kind, words, *arguments, **named):
@@ -216,8 +211,8 @@ def main():
     faulty(os.path.join(SCRATCH, "faulty.pio"))
     flat_vectors(os.path.join(SCRATCH, "flat.pio"))
     notebooks()
-    print("%d faults" % len(faults))
-    return 1 if faults else 0
+    print("%d faults" % len(failed))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

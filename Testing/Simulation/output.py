@@ -25,17 +25,12 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
 import stranger
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import expect, failed  # noqa: E402
 
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
        "HWLOC_COMPONENTS": "-gl", "HWLOC_HIDE_ERRORS": "2", "PMIX_MCA_gds": "hash", "OMPI_MCA_ess_singleton_isolated": "1"}
 VARIABLES = {"a": ("float64", 1, 0), "b": ("float32", 1, 1), "c": ("int32", 2, 0), "d": ("float64", 1, 0)}
-faults = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        faults.append(message % details)
-        print("FAILED " + faults[-1], flush=True)
 
 
 def run(command, ranks=1, timeout=120, cwd=None, **environment):
@@ -700,7 +695,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         cases[options.case](options, folder)
-    return 1 if faults else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -21,16 +21,11 @@ import time
 import h5py
 import numpy as np
 import stranger
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+from expectations import expect, failed  # noqa: E402
 
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
        "HWLOC_COMPONENTS": "-gl", "HWLOC_HIDE_ERRORS": "2", "PMIX_MCA_gds": "hash", "OMPI_MCA_ess_singleton_isolated": "1"}
-faults = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        faults.append(message % details)
-        print("FAILED " + faults[-1], flush=True)
 
 
 def run(arguments, *command, **environment):
@@ -452,8 +447,8 @@ def main():
         os.environ["TMPDIR"] = os.path.join(folder, "sessions")    # a separate session folder of MPI
         os.makedirs(os.environ["TMPDIR"])
         globals()[arguments.case](arguments, folder, Truth(arguments, folder))
-    print("%d faults" % len(faults))
-    return 1 if faults else 0
+    print("%d faults" % len(failed))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

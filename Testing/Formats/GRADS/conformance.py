@@ -15,7 +15,7 @@ from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet
 
 for folder in (os.path.join(os.path.dirname(os.path.abspath(__file__)), above) for above in ("", "..")):
     sys.path.insert(0, folder)
-from conformance import check_vectors, compared, expect, faults, rank, ranks, sum_over_ranks  # noqa: E402
+from conformance import check_vectors, compared, expect, failed, rank, ranks, sum_over_ranks  # noqa: E402
 from truth import load_all  # noqa: E402
 
 HIDDENPOINT, HIDDENCELL = 2, 32    # vtkDataSetAttributes
@@ -194,10 +194,10 @@ def main():
     truths = [t for t in load_all(folder) if not wanted or any(w in t.ctl for w in wanted)]
     for truth in truths:
         Checker(truth).run()
-    failed, values = sum_over_ranks([len(faults), compared[0]])
+    faults, values = sum_over_ranks([len(failed), compared[0]])
     if rank() == 0:
-        print("GrADS conformance: %d data sets, %d values, %d faults" % (len(truths), values, failed), flush=True)
-    return 1 if failed or not values else 0
+        print("GrADS conformance: %d data sets, %d values, %d faults" % (len(truths), values, faults), flush=True)
+    return 1 if faults or not values else 0
 
 
 if __name__ == "__main__":

@@ -15,19 +15,13 @@ from paraview import simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkIntArray
 from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+import expectations  # noqa: E402
+from expectations import expect, failed  # noqa: E402
 
 HIDDEN = 32             # vtkDataSetAttributes::HIDDENCELL
 SERIES = ["p", "ux", "uy", "uz", "ux_non_staggered", "uy_non_staggered", "uz_non_staggered"]
 controller = vtkMultiProcessController.GetGlobalController()
-failed = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        failed.append(message % details)
-        if len(failed) < 20:
-            print("FAILED rank %d: %s" % (controller.GetLocalProcessId(), failed[-1]), flush=True)
-    return condition
 
 
 def sum_over_ranks(value):
@@ -199,6 +193,7 @@ def check_file(path):
 
 
 def main():
+    expectations.place = "rank %d: " % controller.GetLocalProcessId()
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     names = sys.argv[2:]
     paths = [p for p in sorted(glob.glob(sys.argv[1] + "/*.npz")) if not names or os.path.basename(p).split(".")[0] in names]

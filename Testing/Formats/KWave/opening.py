@@ -8,14 +8,9 @@ import sys
 import numpy as np
 from paraview import servermanager, simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+from expectations import expect, failed  # noqa: E402
 
-failed = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        failed.append(message % details)
-        print("FAILED: " + failed[-1], flush=True)
 
 
 def reader_of(path):

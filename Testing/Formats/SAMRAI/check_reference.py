@@ -11,13 +11,9 @@ import numpy as np
 import make_cases
 from dump_writer import Variable, dump_directory
 from reference import read_truth
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+from expectations import expect, failed  # noqa: E402
 
-faults = []
-
-
-def expect(condition, message):
-    if not condition:
-        faults.append(message)
 
 
 def same(a, b):
@@ -66,10 +62,10 @@ def main(root):
     # together. Cell (1,1): by the first alone. Row 0: the first starts at y = 2. Row 2: it ends at y = 9.
     unaligned = os.path.join(root, "unaligned")
     check_mask(unaligned, 0, ["...#..", ".###..", "...#.."])
-    for fault in faults:
+    for fault in failed:
         print(fault)
-    print("reference: %d faults" % len(faults))
-    return 1 if faults else 0
+    print("reference: %d faults" % len(failed))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

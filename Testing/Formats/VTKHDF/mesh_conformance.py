@@ -12,7 +12,7 @@ from paraview import simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), *folder) for folder in (("..",), ("..", "..", "ParaView"))]
-from conformance import compared, expect, faults, rank, sum_over_ranks  # noqa: E402
+from conformance import compared, expect, failed, rank, sum_over_ranks  # noqa: E402
 from leaves import leaves  # noqa: E402
 
 LISTS = {"": "GetCells", "Vertices/": "GetVerts", "Lines/": "GetLines", "Polygons/": "GetPolys", "Strips/": "GetStrips"}
@@ -166,10 +166,10 @@ def main():
             check_choice(entry)
         if name in ("packed_boxes", "ghost_boxes", "steady_boxes", "carpets", "steady_carpets"):
             check_filters(entry, "carpets" in name)
-    failed, values = sum_over_ranks([len(faults), compared[0]])
+    faults, values = sum_over_ranks([len(failed), compared[0]])
     if rank() == 0:
-        print("meshes: %d files, %d values, %d faults" % (len(table), values, failed), flush=True)
-    return 1 if failed or not values else 0
+        print("meshes: %d files, %d values, %d faults" % (len(table), values, faults), flush=True)
+    return 1 if faults or not values else 0
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import warnings
 
 import h5py
@@ -18,14 +19,10 @@ import patchio
 
 from make_cases import LEVELS_3D, axes_stored, respell, root_of, write_amr_steps, write_image
 import meshes
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+from expectations import expect, failed  # noqa: E402
 
-faults, programs, folder = [], {}, ""
-
-
-def expect(holds, text, *details):
-    if not holds:
-        faults.append(text % details)
-        print("FAILED: " + faults[-1], flush=True)
+programs, folder = {}, ""
 
 
 def path_of(name):
@@ -304,8 +301,8 @@ def main():
     os.makedirs(os.environ["TMPDIR"])
     for check in (check_flat_images, check_left_out, check_large_chunks, check_user_block, check_names_on_the_terminal, check_one_warning_for_many, check_meshes, check_other_types, check_spellings, check_truncated):
         check()
-    if faults:
-        raise SystemExit("%d faults" % len(faults))
+    if failed:
+        raise SystemExit("%d faults" % len(failed))
     print("written_by_h5py: all is as it was written, or said not to be supported")
 
 

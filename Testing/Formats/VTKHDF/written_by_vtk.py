@@ -19,16 +19,12 @@ import numpy as np
 import patchio
 
 from make_cases import LEVELS_2D, LEVELS_3D, respell, write_amr, write_amr_steps
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+from expectations import expect, failed  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LISTS = ("", "Vertices/", "Lines/", "Polygons/", "Strips/")
-faults, compared = [], [0]
-
-
-def expect(holds, text, *details):
-    if not holds:
-        faults.append(text % details)
-        print("FAILED: " + faults[-1], flush=True)
+compared = [0]
 
 
 def same(where, found, wanted):
@@ -181,8 +177,8 @@ def main():
             with np.load(folder + "/truth/%s.npz" % twin_of(told["name"])) as truth:
                 check_file(arguments.info, told, truth)
     expect(compared[0] > 50000, "only %d values were compared", compared[0])
-    if faults:
-        raise SystemExit("%d faults" % len(faults))
+    if failed:
+        raise SystemExit("%d faults" % len(failed))
     print("written_by_vtk: %d values of %d files are those of vtkHDFReader" % (compared[0], len(table)))
 
 

@@ -209,11 +209,11 @@ class Soak:
     def check(self, series, state):
         if Seen(output_of(self.shower.reader)).has_converted():
             return    # by ParaView, not what the reader made
-        before = len(conformance.faults)
+        before = len(conformance.failed)
         series.check(self.shower.reader, state, "change %d, %s step %d" % (self.number, series.path, state["step"]))
         self.checked += 1
-        if len(conformance.faults) > before:
-            self.fault("not what is in the files: %s" % conformance.faults[before], state)
+        if len(conformance.failed) > before:
+            self.fault("not what is in the files: %s" % conformance.failed[before], state)
 
     def run(self, arguments, memory):
         """Shows random states until the time is over on rank 0, and at least the requested number."""
