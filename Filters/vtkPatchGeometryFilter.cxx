@@ -8,6 +8,7 @@
 #include <vtkRectilinearGrid.h>
 #include <vtkSmartPointer.h>
 #include <vtkStructuredGrid.h>
+#include <vtkVersionMacros.h>
 
 namespace {
 
@@ -64,6 +65,9 @@ int vtkPatchGeometryFilter::RequestData(
     return this->Superclass::RequestData(request, inputs, outputs);
   }
   vtkPolyData* const output = vtkPolyData::GetData(outputs);
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 2, 0)
+  return this->StructuredExecute(grid, output, inputs[0]->GetInformationObject(0), nullptr);
+#else
   const bool withoutGhosts = this->RemoveGhostInterfaces;
   this->RemoveGhostInterfaces = false;
   // VTK uses the whole extent only if all cells are visible.
@@ -74,4 +78,5 @@ int vtkPatchGeometryFilter::RequestData(
     output->RemoveGhostCells();
   }
   return done;
+#endif
 }

@@ -14,6 +14,7 @@
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
+#include <vtkVersionMacros.h>
 
 vtkStandardNewMacro(vtkPatchSurface);
 
@@ -58,7 +59,9 @@ int vtkPatchSurface::RequestData(
   blockFilter->SetPieceInvariant(this->GetPieceInvariant());
   blockFilter->SetNonlinearSubdivisionLevel(this->GetNonlinearSubdivisionLevel());
   blockFilter->SetFastMode(this->GetFastMode());
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 2, 0)
   blockFilter->SetRemoveGhostInterfaces(this->GetRemoveGhostInterfaces());
+#endif
   return patchio::RunOnCopy(blockFilter, tree, output);
 }
 

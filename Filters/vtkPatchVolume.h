@@ -18,6 +18,8 @@
 #include "vtkPatchIOFiltersModule.h"  // for the export macro
 
 #include <memory>  // for the implementation class
+#include <string>  // for the names of arrays
+#include <vector>  // for the names of arrays
 
 class VTKPATCHIOFILTERS_EXPORT vtkPatchVolume : public vtkMultiBlockDataSetAlgorithm
 {

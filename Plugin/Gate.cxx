@@ -67,7 +67,8 @@ extern "C" [[gnu::visibility("default")]] vtkPVPlugin* pv_plugin_instance()
   const std::string origin = "PatchIO: " + libraryPath + " was built for ParaView " PATCHIO_PARAVIEW_VERSION;
   const std::string core = LoadedVtkCore();
   if (!core.empty() && !dlopen(PATCHIO_VTK_CORE, RTLD_LAZY | RTLD_NOLOAD)) {
-    ReportError(origin + " (" PATCHIO_VTK_CORE "), but this program uses another version (" + core +
+    ReportError(
+        origin + " (" PATCHIO_VTK_CORE "), but this program uses another version (" + core +
         "). Install the PatchIO that was built for this version, or build PatchIO for this version.\n");
     return nullptr;
   }
@@ -77,7 +78,7 @@ extern "C" [[gnu::visibility("default")]] vtkPVPlugin* pv_plugin_instance()
   if (!instance) {
     const char* const reason = dlerror();
     ReportError(origin + ", and loading it failed: " + (reason ? reason : "the reason is unknown") +
-        ". See \"If it does not load\" in Documentation/Guide/Installation.md.\n");
+                ". See \"If it does not load\" in Documentation/Guide/Installation.md.\n");
     return nullptr;
   }
   return reinterpret_cast<vtkPVPlugin* (*)()>(instance)();

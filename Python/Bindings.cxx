@@ -29,8 +29,8 @@
 
 namespace patchio {
 
-/// Returns a name or a message as str. Bytes that are not UTF-8 become escapes such as \xff, so that Python can
-/// print all texts, and different texts stay different.
+/// Returns a name or a message as str. Bytes that are not UTF-8 become escapes such as \xff, so that Python
+/// can print all texts, and different texts stay different.
 inline pybind11::str TextOf(const std::string& text)
 {
   return pybind11::reinterpret_steal<pybind11::str>(
@@ -61,8 +61,8 @@ namespace patchio {
 
 namespace {
 
-/// A step from _write.py: its description, and pointers to its arrays. The arrays must stay in memory until the step
-/// is written.
+/// A step from _write.py: its description, and pointers to its arrays. The arrays must stay in memory until
+/// the step is written.
 struct StepFromPython
 {
   container::StepToWrite Step;
@@ -107,9 +107,10 @@ void CheckOverlaps(const Catalog& catalog)
   }
 }
 
-/// Makes a step. `step`: number of the step. `levels`: (ratio, spacing, number of patches). `boxes`: (lower, upper),
-/// one per patch. `variables`: (name, at nodes, components, type). `arrays`: (patch, variable, contiguous buffer of
-/// the array's bytes). Throws TypeError for unsupported types, and ValueError for wrong values.
+/// Makes a step. `step`: number of the step. `levels`: (ratio, spacing, number of patches). `boxes`: (lower,
+/// upper), one per patch. `variables`: (name, at nodes, components, type). `arrays`: (patch, variable,
+/// contiguous buffer of the array's bytes). Throws TypeError for unsupported types, and ValueError for wrong
+/// values.
 StepFromPython StepFromArrays(std::int64_t step, double time, int dimension, const Double3& origin,
     const py::list& levels, const py::list& boxes, const py::list& variables, const py::list& arrays)
 {
@@ -152,7 +153,8 @@ StepFromPython StepFromArrays(std::int64_t step, double time, int dimension, con
   return result;
 }
 
-/// Returns the compression with this name, a value of the argument `compress`. Throws ValueError for other names.
+/// Returns the compression with this name, a value of the argument `compress`. Throws ValueError for other
+/// names.
 container::CompressionChoice CompressionNamed(const std::string& name)
 {
   if (const auto choice = ValueNamed(name, container::LastCompressionChoice)) {
@@ -161,8 +163,8 @@ container::CompressionChoice CompressionNamed(const std::string& name)
   throw py::value_error("compress must be 'off', 'deflate', 'zstd' or 'auto', not '" + name + "'");
 }
 
-/// Adds `step` to the container `path`. `overwrite`: replaces an existing container. Throws Error if the step cannot
-/// be written.
+/// Adds `step` to the container `path`. `overwrite`: replaces an existing container. Throws Error if the step
+/// cannot be written.
 void WriteStep(const std::string& path, bool overwrite, const StepFromPython& step,
     container::CompressionChoice compression, int threads)
 {
@@ -175,7 +177,8 @@ void WriteStep(const std::string& path, bool overwrite, const StepFromPython& st
   writer.Commit(*writing);
 }
 
-/// The memory of one array. Python's buffers keep this object alive. The destructor returns the memory to the pool.
+/// The memory of one array. Python's buffers keep this object alive. The destructor returns the memory to the
+/// pool.
 struct ArrayMemory
 {
   Buffer Values;
@@ -213,8 +216,8 @@ std::array<std::int64_t, 3> DimsOf(
   return {values.Width(0), values.Width(1), values.Width(2)};
 }
 
-/// Moves the values of `loaded` to Python without a copy. Returns a list of (block, ArrayMemory, name of the type,
-/// shape) for each variable.
+/// Moves the values of `loaded` to Python without a copy. Returns a list of (block, ArrayMemory, name of the
+/// type, shape) for each variable.
 py::list MoveValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
 {
   py::list variables;
@@ -303,8 +306,8 @@ py::list VariablesOf(const Catalog& catalog)
   return variables;
 }
 
-/// Returns the index of the first node, the positions and the labels of each axis; an empty list for grids other than
-/// rectilinear ones.
+/// Returns the index of the first node, the positions and the labels of each axis; an empty list for grids
+/// other than rectilinear ones.
 py::list AxesOf(const Catalog& catalog)
 {
   py::list axes;
@@ -356,8 +359,8 @@ py::dict CatalogAsDict(const Catalog& catalog)
   return fields;
 }
 
-/// Calls `work` and returns its result. Releases the interpreter's lock during the call, so that other Python threads
-/// run, but makes only one call at a time, because HDF5 is not thread-safe.
+/// Calls `work` and returns its result. Releases the interpreter's lock during the call, so that other Python
+/// threads run, but makes only one call at a time, because HDF5 is not thread-safe.
 template <typename Work>
 auto RunExclusively(Work work)
 {
@@ -371,8 +374,8 @@ auto RunExclusively(Work work)
 class InterruptCheck
 {
 public:
-  /// Returns whether a signal has raised an exception. Asks the interpreter at most every 0.05 s, because each
-  /// question needs the interpreter's lock.
+  /// Returns whether a signal has raised an exception. Asks the interpreter at most every 0.05 s, because
+  /// each question needs the interpreter's lock.
   bool Poll()
   {
     constexpr double secondsBetween = 0.05;
@@ -506,17 +509,17 @@ py::bytes FlagsOf(const BlockPlan& plan, std::size_t block)
   return {reinterpret_cast<const char*>(flags.data()), flags.size()};
 }
 
-/// Reads values of blocks. `arguments`: the fields Variables, Ghosts, Threads, StopAtFault and Verify of ReadOptions.
-/// Returns the result of MoveValues(), the faults, the report as a dict, and the report as text. Throws Error, and
-/// KeyboardInterrupt after Ctrl-C.
+/// Reads values of blocks. `arguments`: the fields Variables, Ghosts, Threads, StopAtFault and Verify of
+/// ReadOptions. Returns the result of MoveValues(), the faults, the report as a dict, and the report as text.
+/// Throws Error, and KeyboardInterrupt after Ctrl-C.
 py::tuple Read(Step& step, std::vector<Block> blocks, const py::args& arguments)
 {
   const auto [variables, ghosts, threads, stopAtFault, verify] =
       arguments.cast<std::tuple<std::vector<int>, bool, int, bool, bool>>();
   const ReadOptions options{std::move(blocks), variables, ghosts, threads, stopAtFault, verify};
   InterruptCheck interrupt;
-  LoadResult loaded =
-      RunExclusively([&] { return step.Read(options, [&](const ReadProgress&) { return !interrupt.Poll(); }); });
+  LoadResult loaded = RunExclusively(
+      [&] { return step.Read(options, [&](const ReadProgress&) { return !interrupt.Poll(); }); });
   interrupt.ThrowIfSeen();
   return py::make_tuple(MoveValues(step.Data(), options, loaded), FaultsOf(step.Data(), loaded),
       ReportAsDict(loaded.Report), TextOf(loaded.Report.Text()));
@@ -546,9 +549,9 @@ const char* NameOf(FilterType filter)
   return names[static_cast<std::size_t>(filter)];
 }
 
-/// Returns (type, file, dims, dims of chunks, filters, first, count, bytes of the fill value, chunks) of a chunked
-/// array, with the slowest axis first. The element `chunks` is a bytes object with 4 numbers of 64 bits per chunk:
-/// number, offset, bytes, skipped filters.
+/// Returns (type, file, dims, dims of chunks, filters, first, count, bytes of the fill value, chunks) of a
+/// chunked array, with the slowest axis first. The element `chunks` is a bytes object with 4 numbers of 64
+/// bits per chunk: number, offset, bytes, skipped filters.
 py::tuple ChunkedAsTuple(const LocationTable& table, const ChunkedArray& array)
 {
   py::list dims, chunkDims, filters;
@@ -571,9 +574,10 @@ py::tuple ChunkedAsTuple(const LocationTable& table, const ChunkedArray& array)
       py::bytes(reinterpret_cast<const char*>(chunks.data()), chunks.size() * sizeof(std::uint64_t)));
 }
 
-/// Returns the location of a variable on a patch: None if the patch lacks the variable; a float if all values equal
-/// this number and the file does not store the values; a text with the reason if the stored bytes are not the values;
-/// otherwise a list with an entry per stored array: (type, file, offset, bytes) or the result of ChunkedAsTuple().
+/// Returns the location of a variable on a patch: None if the patch lacks the variable; a float if all values
+/// equal this number and the file does not store the values; a text with the reason if the stored bytes are
+/// not the values; otherwise a list with an entry per stored array: (type, file, offset, bytes) or the result
+/// of ChunkedAsTuple().
 py::object LocationAsObject(const LocationTable& table, const Location& location)
 {
   py::list arrays;
@@ -634,7 +638,8 @@ py::tuple CoveredCells(Step& step, int patch)
       py::bytes(reinterpret_cast<const char*>(flags.data()), flags.size()));
 }
 
-/// Returns the levels that ParaView's reader shows by default for these variables (property Grids: Automatic).
+/// Returns the levels that ParaView's reader shows by default for these variables (property Grids:
+/// Automatic).
 std::vector<int> LevelsShown(const Step& step, const std::vector<int>& variables)
 {
   const int levels = static_cast<int>(step.Data().Levels.size());
@@ -654,7 +659,8 @@ void Write(const std::string& path, bool overwrite, std::int64_t number, double 
     const py::list& arrays, const std::string& compress, int threads)
 {
   const container::CompressionChoice compression = CompressionNamed(compress);
-  const StepFromPython step = StepFromArrays(number, time, dimension, origin, levels, boxes, variables, arrays);
+  const StepFromPython step =
+      StepFromArrays(number, time, dimension, origin, levels, boxes, variables, arrays);
   RunExclusively([&] { WriteStep(path, overwrite, step, compression, threads); });
 }
 

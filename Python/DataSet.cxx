@@ -18,8 +18,8 @@ namespace {
 
 constexpr int MaximumThreads = 256;
 
-// Flags of vtkDataSetAttributes. A refined cell is also a duplicate, as in the flags of the ParaView reader, because
-// some filters support only duplicates.
+// Flags of vtkDataSetAttributes. A refined cell is also a duplicate, as in the flags of the ParaView reader,
+// because some filters support only duplicates.
 constexpr std::uint8_t Duplicate = 1, Refined = 8 | Duplicate, Hidden = 32;
 
 /// Returns one flag per patch of the catalog: true for the patches in `patches`.
@@ -32,8 +32,8 @@ std::vector<bool> PatchFlags(const Catalog& catalog, const std::vector<int>& pat
   return flags;
 }
 
-std::vector<Block> BlocksOfForm(const Catalog& catalog, const std::vector<int>& patches, const Nesting& nesting,
-    const std::vector<int>& variables, BlockForm form)
+std::vector<Block> BlocksOfForm(const Catalog& catalog, const std::vector<int>& patches,
+    const Nesting& nesting, const std::vector<int>& variables, BlockForm form)
 {
   if (form == BlockForm::Patches) {
     return BlocksOfPatches(catalog, patches);
@@ -74,7 +74,8 @@ BlockPlan::BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<i
 }
 
 BlockPlan::BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches, const Box& box)
-    : SharedCatalog(std::move(catalog)), PatchNesting(*this->SharedCatalog, PatchFlags(*this->SharedCatalog, patches))
+    : SharedCatalog(std::move(catalog)),
+      PatchNesting(*this->SharedCatalog, PatchFlags(*this->SharedCatalog, patches))
 {
   Block whole;
   whole.Level = patches.empty() ? 0 : this->SharedCatalog->Patches[patches[0]].Level;
@@ -138,7 +139,8 @@ LoadRequest Step::RequestOf(const ReadOptions& options) const
   request.Blocks = options.Blocks;
   for (const int variable : options.Variables) {
     this->CheckVariable(variable);
-    VariableRequest& variableRequest = request.Variables.emplace_back(RequestAsStored(this->Data(), variable));
+    VariableRequest& variableRequest =
+        request.Variables.emplace_back(RequestAsStored(this->Data(), variable));
     variableRequest.Ghosts = options.Ghosts ? variableRequest.Ghosts : Int3{0, 0, 0};
   }
   request.StopAtFault = options.StopAtFault;
@@ -154,8 +156,8 @@ void Step::ChooseThreads(LoadRequest& request, int threads)
     return;
   }
   AutomaticThreads& automatic = this->State->Automatic;
-  automatic.Begin(
-      *this->State->SelfCommunicator, this->Entry.Path, ThreadPolicy::Balanced, ThreadsThatFit(MaximumThreads));
+  automatic.Begin(*this->State->SelfCommunicator, this->Entry.Path, ThreadPolicy::Balanced,
+      ThreadsThatFit(MaximumThreads));
   request.Control = &automatic.Control();
   request.Threads = request.Control->Threads();
   request.Storage = automatic.Choice().Requests.value_or(request.Storage);

@@ -1,4 +1,5 @@
-// A series and its steps, read by a single process, for the Python module. The classes do not depend on Python.
+// A series and its steps, read by a single process, for the Python module. The classes do not depend on
+// Python.
 #pragma once
 
 #include "Catalog/Nesting.h"
@@ -38,22 +39,23 @@ enum class BlockForm
 class BlockPlan
 {
 public:
-  /// Makes blocks of `patches`. `patches`: indices in Catalog::Patches, each once. `shown`: one flag per patch of the
-  /// catalog; a patch with the flag hides coarser cells, even if `patches` lacks the patch. `variables`: indices in
-  /// Catalog::Variables; only patches that have the same variables among `variables` are merged.
+  /// Makes blocks of `patches`. `patches`: indices in Catalog::Patches, each once. `shown`: one flag per
+  /// patch of the catalog; a patch with the flag hides coarser cells, even if `patches` lacks the patch.
+  /// `variables`: indices in Catalog::Variables; only patches that have the same variables among `variables`
+  /// are merged.
   BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches,
       const std::vector<bool>& shown, const std::vector<int>& variables, BlockForm form);
 
-  /// Makes one block of the cells that `box` shares with the patches, which are on one level; no block if `box` and
-  /// the patches share no cells. `box` is in cells of this level.
+  /// Makes one block of the cells that `box` shares with the patches, which are on one level; no block if
+  /// `box` and the patches share no cells. `box` is in cells of this level.
   BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches, const Box& box);
 
   /// Returns the blocks, which have no ghost layers.
   const std::vector<Block>& Blocks() const { return this->PlannedBlocks; }
   const Catalog& Data() const { return *this->SharedCatalog; }
-  /// Returns one flag of VTK per cell of a block, axis 0 fastest: HIDDENCELL (no patch has the cell), REFINEDCELL
-  /// (finer patches cover the cell), DUPLICATECELL (another patch of the level has the cell). Returns an empty list
-  /// if all cells are visible. Requires block < Blocks().size().
+  /// Returns one flag of VTK per cell of a block, axis 0 fastest: HIDDENCELL (no patch has the cell),
+  /// REFINEDCELL (finer patches cover the cell), DUPLICATECELL (another patch of the level has the cell).
+  /// Returns an empty list if all cells are visible. Requires block < Blocks().size().
   std::vector<std::uint8_t> Flags(std::size_t block) const;
 
 private:
@@ -68,9 +70,9 @@ struct ReadOptions
   std::vector<Block> Blocks;
   std::vector<int> Variables;  ///< indices in Catalog::Variables
   bool Ghosts = false;         ///< true: also read the stored ghost layers; every block must be a patch
-  int Threads = 0;             ///< number of reader threads; 0: from the storage's profile, adapted during the read
-  bool StopAtFault = true;     ///< false: skip arrays that cannot be read
-  bool Verify = false;         ///< true: compare values with their checksums, if the files have checksums
+  int Threads = 0;  ///< number of reader threads; 0: from the storage's profile, adapted during the read
+  bool StopAtFault = true;  ///< false: skip arrays that cannot be read
+  bool Verify = false;      ///< true: compare values with their checksums, if the files have checksums
 };
 
 /// One time step. A step may outlive its data set. Not thread-safe: only one thread at a time may use the
@@ -83,31 +85,30 @@ public:
   Step(std::shared_ptr<OpenedStep> opened, TimeStep entry, double openSeconds,
       std::shared_ptr<ReaderState> state);
 
-  const TimeStep& Head() const { return this->Entry; }
   /// Returns the catalog of the file. The catalog's current step is the step of the file that was read last.
   const Catalog& Data() const { return this->Opened->Data(); }
   /// Returns a warning about damaged index files; empty if no index file is damaged.
   const std::string& Warning() const { return this->Opened->Warning(); }
 
   /// Reads values. The arguments of LoadResult::At() are indices in options.Blocks and options.Variables.
-  /// LoadResult::Faults has the errors in files. Calls `progress` during the read; the read ends if `progress` returns
-  /// false. Throws Error if a variable does not exist or the memory is insufficient.
+  /// LoadResult::Faults has the errors in files. Calls `progress` during the read; the read ends if
+  /// `progress` returns false. Throws Error if a variable does not exist or the memory is insufficient.
   LoadResult Read(const ReadOptions& options, const ReadProgressCallback& progress);
 
-  /// Returns the locations of a variable's values in the files, one per patch of `patches`. Throws Error if the
-  /// variable or a patch does not exist.
+  /// Returns the locations of a variable's values in the files, one per patch of `patches`. Throws Error if
+  /// the variable or a patch does not exist.
   LocationTable Locate(int variable, const std::vector<int>& patches);
-  /// Returns the type that a variable's values have after a read; nullopt if no patch has the variable. Throws Error
-  /// if the variable does not exist or its values cannot be located.
+  /// Returns the type that a variable's values have after a read; nullopt if no patch has the variable.
+  /// Throws Error if the variable does not exist or its values cannot be located.
   std::optional<ElementType> TypeOfVariable(int variable);
-  /// Returns one flag per cell of the patch, axis 0 fastest: 1 if a finer level or another patch of the level covers
-  /// the cell (see Nesting::CellsShownElsewhere()). Returns an empty list if no cell is covered. Throws Error if the
-  /// patch does not exist.
+  /// Returns one flag per cell of the patch, axis 0 fastest: 1 if a finer level or another patch of the level
+  /// covers the cell (see Nesting::CellsShownElsewhere()). Returns an empty list if no cell is covered.
+  /// Throws Error if the patch does not exist.
   std::vector<std::uint8_t> CoveredCells(int patch);
   /// Returns one block per patch. Throws Error if a patch does not exist.
   std::vector<Block> BlocksOf(const std::vector<int>& patches) const;
-  /// Returns blocks of patches, see BlockPlan. `levels`: one flag per level; patches of levels with the flag hide
-  /// cells of coarser levels. Throws Error if a patch or a variable does not exist.
+  /// Returns blocks of patches, see BlockPlan. `levels`: one flag per level; patches of levels with the flag
+  /// hide cells of coarser levels. Throws Error if a patch or a variable does not exist.
   BlockPlan PlanBlocks(const std::vector<int>& patches, const std::vector<bool>& levels,
       const std::vector<int>& variables, BlockForm form) const;
   /// Returns one block with the cells of a box, see BlockPlan. Throws Error if a patch does not exist.
@@ -134,8 +135,8 @@ private:
 class DataSet
 {
 public:
-  /// Opens the series of all paths. `mode`: use of index files. `listedOnly`: skips the steps in the folder that the
-  /// paths do not list. Throws Error if no step can be opened.
+  /// Opens the series of all paths. `mode`: use of index files. `listedOnly`: skips the steps in the folder
+  /// that the paths do not list. Throws Error if no step can be opened.
   DataSet(const std::vector<std::string>& paths, IndexMode mode, bool listedOnly);
 
   const Series& Steps() const { return this->AllSteps; }

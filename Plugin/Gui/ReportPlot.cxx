@@ -12,8 +12,8 @@ namespace {
 constexpr int Gap = 6;            // pixels between the elements of a plot
 constexpr int RemarkHeight = 72;  // pixels
 
-/// Returns the distance between the ticks of an axis of length `range` with about `ticks` ticks: 1, 2 or 5 times
-/// a power of ten.
+/// Returns the distance between the ticks of an axis of length `range` with about `ticks` ticks: 1, 2 or 5
+/// times a power of ten.
 double NiceTickStep(double range, int ticks)
 {
   const double rough = range / std::max(ticks, 1);
@@ -137,7 +137,8 @@ QPointF ReportPlot::MapToPixels(const QPointF& point) const
   return {area.left() + across * area.width(), area.bottom() - point.y() / this->YMax * area.height()};
 }
 
-/// Returns a colour between the colour of the background (`textShare` 0) and the colour of text (`textShare` 1).
+/// Returns a colour between the colour of the background (`textShare` 0) and the colour of text (`textShare`
+/// 1).
 QColor ReportPlot::BlendedColor(double textShare) const
 {
   const QColor from = this->palette().color(QPalette::Base), to = this->palette().color(QPalette::Text);
@@ -229,7 +230,8 @@ void ReportPlot::PaintXTicks(QPainter& painter) const
   painter.setPen(this->BlendedColor(0.65));
   painter.drawText(QRectF(unitLeft, area.bottom(), area.right() - unitLeft + Gap, text.height() + 2),
       Qt::AlignLeft | Qt::AlignBottom, this->XUnit);
-  for (double position = std::ceil(this->AxisMin / step) * step; position <= this->AxisMax * (1 + 1e-9); position += step) {
+  for (double position = std::ceil(this->AxisMin / step) * step; position <= this->AxisMax * (1 + 1e-9);
+       position += step) {
     const double x = this->Logarithmic ? std::exp2(position) : position;
     const double middle = this->MapToPixels({x, 0}).x();
     const QString label = NumberText(std::abs(x) < step * 1e-6 ? 0 : x);
@@ -272,7 +274,8 @@ void ReportPlot::PaintSeries(QPainter& painter, const PlotSeries& series) const
     light.setAlphaF(0.25);
     painter.fillPath(below, light);
   }
-  painter.setPen(QPen(series.Color, 1.6, series.DrawStyle == PlotSeries::Steps ? Qt::DashLine : Qt::SolidLine));
+  painter.setPen(
+      QPen(series.Color, 1.6, series.DrawStyle == PlotSeries::Steps ? Qt::DashLine : Qt::SolidLine));
   painter.drawPath(path);
 }
 
@@ -311,8 +314,8 @@ void ReportPlot::PaintMarks(QPainter& painter) const
   }
 }
 
-/// Returns the index of the first series' point that is nearest to the mouse along x; -1 if the mouse is outside
-/// the plot or the series has no points.
+/// Returns the index of the first series' point that is nearest to the mouse along x; -1 if the mouse is
+/// outside the plot or the series has no points.
 int ReportPlot::NearestPoint() const
 {
   if (this->MouseX < 0 || this->Series.isEmpty()) {

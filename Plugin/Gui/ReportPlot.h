@@ -48,9 +48,10 @@ public:
   void SetLogarithmic() { this->Logarithmic = true; }
   /// Gives the x axis ticks at whole numbers only.
   void SetWholeNumbers() { this->WholeNumbers = true; }
-  /// Replaces the drawn series and marks. `hints`: one text per point of the first series, which the plot shows
-  /// instead of the point's values if the mouse is near the point. Empty: the plot shows the values.
-  void SetSeries(const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
+  /// Replaces the drawn series and marks. `hints`: one text per point of the first series, which the plot
+  /// shows instead of the point's values if the mouse is near the point. Empty: the plot shows the values.
+  void SetSeries(
+      const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
   /// Shows `remark` instead of axes and values. Empty: the plot shows axes and values.
   void SetRemark(const QString& remark);
 

@@ -57,8 +57,8 @@ QString CountText(double count, const char* singular, const char* plural = "")
   return QString::fromStdString(patchio::CountText(static_cast<std::uint64_t>(count), singular, plural));
 }
 
-/// Returns the names of the step's folder and file. Returns only the name of the folder for dumps and plotfiles,
-/// because their files all have the same name.
+/// Returns the names of the step's folder and file. Returns only the name of the folder for dumps and
+/// plotfiles, because their files all have the same name.
 QString NameOfStep(const QString& path)
 {
   const QFileInfo file(path);
@@ -66,8 +66,8 @@ QString NameOfStep(const QString& path)
   return isDump ? file.dir().dirName() : file.dir().dirName() + "/" + file.fileName();
 }
 
-/// Returns the bytes, time and rate of the read as text. The time is the sum of the rows "Read" and "Decode" of
-/// the table, and the rate is the bytes divided by this time.
+/// Returns the bytes, time and rate of the read as text. The time is the sum of the rows "Read" and "Decode"
+/// of the table, and the rate is the bytes divided by this time.
 QString ReadText(const QJsonObject& report)
 {
   const double bytes = report["bytes"].toDouble(), cached = report["cached_bytes"].toDouble();
@@ -86,9 +86,9 @@ QString ReadText(const QJsonObject& report)
   return reading > 0 ? text + QString(", <b>%1</b>").arg(RateText(bytes / reading)) : text;
 }
 
-/// Returns three lines of rich text: the file and the time of the step; bytes, seconds and rate; ranks, threads,
-/// patches and blocks. Qt does not wrap a name without blanks, so the file's name is shortened to `width` pixels
-/// in the font `bold`.
+/// Returns three lines of rich text: the file and the time of the step; bytes, seconds and rate; ranks,
+/// threads, patches and blocks. Qt does not wrap a name without blanks, so the file's name is shortened to
+/// `width` pixels in the font `bold`.
 QString SummaryText(const QJsonObject& report, const QFontMetrics& bold, int width)
 {
   const QString path = report["file"].toString();
@@ -109,8 +109,8 @@ QString SummaryText(const QJsonObject& report, const QFontMetrics& bold, int wid
   return text;
 }
 
-/// A stage of a read: its key in the report, and its name, colour and tooltip in the table. Colour-blind people
-/// can tell the colours apart: Okabe and Ito, "Color Universal Design (CUD)", 2008.
+/// A stage of a read: its key in the report, and its name, colour and tooltip in the table. Colour-blind
+/// people can tell the colours apart: Okabe and Ito, "Color Universal Design (CUD)", 2008.
 struct Stage
 {
   const char* Key;
@@ -238,8 +238,8 @@ QVector<QPointF> TimeSeries(const QJsonObject& report, const char* key)
   return points;
 }
 
-/// Returns y at `x` by linear interpolation between `points`, which ascend in x; beyond the first and the last
-/// point, y of this point. Returns 0 if there are no points.
+/// Returns y at `x` by linear interpolation between `points`, which ascend in x; beyond the first and the
+/// last point, y of this point. Returns 0 if there are no points.
 double Interpolate(const QVector<QPointF>& points, double x)
 {
   const auto next = std::find_if(points.begin(), points.end(), [x](const QPointF& p) { return p.x() >= x; });
@@ -299,7 +299,8 @@ ReportView::ReportView(QWidget* parent)
   this->StoragePlot->setToolTip(
       tr("Rate as a function of the number of concurrent reads on the whole storage: the curve that "
          "\"patchio probe\" measured, and this read"));
-  this->LastReadsPlot->setToolTip(tr("One bar per read, in the colours of the table; the latest on the right"));
+  this->LastReadsPlot->setToolTip(
+      tr("One bar per read, in the colours of the table; the latest on the right"));
   auto* rows = new QVBoxLayout(this);
   rows->setContentsMargins(Margin, Margin, Margin, Margin);
   rows->setSpacing(6);
@@ -425,8 +426,8 @@ void ReportView::UpdateInFlightPlot(const QJsonObject& report)
     measured.Points = TimeSeries(report, "in_flight");
     threads.Points = PointsFromPairs(report["threads"].toArray(), 1);
   }
-  const bool anyMeasured =
-      std::any_of(measured.Points.begin(), measured.Points.end(), [](const QPointF& point) { return point.y() > 0; });
+  const bool anyMeasured = std::any_of(
+      measured.Points.begin(), measured.Points.end(), [](const QPointF& point) { return point.y() > 0; });
   if (remark.isEmpty() && !anyMeasured) {
     remark = tr("All reads were too short to be counted here.");
   }

@@ -21,7 +21,8 @@ class ReportView : public QWidget
 public:
   explicit ReportView(QWidget* parent);
 
-  /// Shows `report`. `renderSeconds`: time from the end of the read to the rendered image; less than 0: unknown.
+  /// Shows `report`. `renderSeconds`: time from the end of the read to the rendered image; less than 0:
+  /// unknown.
   void SetReport(const QJsonObject& report, double renderSeconds);
   /// Shows `text` instead of a report.
   void SetMessage(const QString& text);

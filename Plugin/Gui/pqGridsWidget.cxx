@@ -25,8 +25,8 @@ struct GridArrays
   QStringList Arrays;
 };
 
-/// Returns the grids in the order of the property ArraysOfGrids, which lists pairs of a grid and an array. The
-/// arrays of each grid are sorted by name.
+/// Returns the grids in the order of the property ArraysOfGrids, which lists pairs of a grid and an array.
+/// The arrays of each grid are sorted by name.
 QVector<GridArrays> ArraysOfGrids(vtkSMProxy* reader)
 {
   vtkSMProperty* property = reader->GetProperty("ArraysOfGrids");

@@ -61,8 +61,8 @@ pqIoReportDock::pqIoReportDock(QWidget* parentWidget)
 {
   this->setWidget(new ReportScrollArea(this->ReportWidget, this));
 
-  // The report is fetched after an update, because a request to the server during an update would wait for the
-  // end of the update.
+  // The report is fetched after an update, because a request to the server during an update would wait for
+  // the end of the update.
   this->RefreshTimer.setSingleShot(true);
   this->RefreshTimer.setInterval(0);
   this->connect(&this->RefreshTimer, SIGNAL(timeout()), SLOT(refresh()));

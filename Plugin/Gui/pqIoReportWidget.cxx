@@ -30,8 +30,8 @@ constexpr int NarrowList = 80;
 /// The object name of labels with units, by which AddUnitLabel() recognizes widgets that have such a label.
 constexpr const char* UnitLabelName = "PatchIOUnit";
 
-/// Adds a label with the unit from the hints of the widget's property, such as <Unit text="MB" />. Does nothing if
-/// the hints have no unit or the widget already has the label.
+/// Adds a label with the unit from the hints of the widget's property, such as <Unit text="MB" />. Does
+/// nothing if the hints have no unit or the widget already has the label.
 void AddUnitLabel(pqPropertyWidget* widget)
 {
   vtkPVXMLElement* hints = widget->property() ? widget->property()->GetHints() : nullptr;
@@ -48,8 +48,8 @@ void AddUnitLabel(pqPropertyWidget* widget)
   }
 }
 
-/// Tidies the panel around `widget`: lists with long entries become narrow enough for ParaView's dock, and numbers
-/// get their units, see AddUnitLabel().
+/// Tidies the panel around `widget`: lists with long entries become narrow enough for ParaView's dock, and
+/// numbers get their units, see AddUnitLabel().
 void TidyPanel(QWidget* widget)
 {
   while (widget && !widget->inherits("pqProxyWidget")) {
@@ -67,8 +67,8 @@ void TidyPanel(QWidget* widget)
 }
 
 /**
- * Returns a new read-only page of fixed-width text. Lines may break anywhere, so that a long path does not widen
- * the panel.
+ * Returns a new read-only page of fixed-width text. Lines may break anywhere, so that a long path does not
+ * widen the panel.
  */
 QTextEdit* NewReportText(QWidget* parent)
 {
@@ -99,7 +99,9 @@ QScrollArea* PanelAround(QWidget* widget)
 }  // namespace
 
 pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget* parentWidget)
-    : Superclass(smproxy, parentWidget), ReportProperty(smproxy->GetProperty("IOReport")), Text(NewReportText(this))
+    : Superclass(smproxy, parentWidget),
+      ReportProperty(smproxy->GetProperty("IOReport")),
+      Text(NewReportText(this))
 {
   auto* title = new QLabel(tr("I/O Report of the Last Read"), this);
   // Otherwise the title and the text would show the tooltip of the property to which this widget belongs.
@@ -115,8 +117,8 @@ pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget*
   this->connect(this->Text->document()->documentLayout(), SIGNAL(documentSizeChanged(const QSizeF&)),
       SLOT(fitHeight()));
 
-  // The report is fetched after an update, because a request to the server during an update would wait for the
-  // end of the update.
+  // The report is fetched after an update, because a request to the server during an update would wait for
+  // the end of the update.
   this->RefreshTimer.setSingleShot(true);
   this->RefreshTimer.setInterval(0);
   this->connect(&this->RefreshTimer, SIGNAL(timeout()), SLOT(refresh()));

@@ -2,12 +2,13 @@
  * @class pqIoReportWidget
  * @brief Shows a reader's I/O report in the Properties panel, read-only
  *
- * The text is the value of the information-only property "IOReport" of the panel's proxy. The widget fetches the
- * text after each update of the pipeline: Apply, a new time step, a reload. Users can select and copy the text.
+ * The text is the value of the information-only property "IOReport" of the panel's proxy. The widget fetches
+ * the text after each update of the pipeline: Apply, a new time step, a reload. Users can select and copy the
+ * text.
  *
- * The panel makes no widgets for information-only properties. So this widget belongs to another property of the
- * same proxy, which has panel_widget="patchio_io_report" in the XML. The widget neither shows nor changes this
- * other property.
+ * The panel makes no widgets for information-only properties. So this widget belongs to another property of
+ * the same proxy, which has panel_widget="patchio_io_report" in the XML. The widget neither shows nor changes
+ * this other property.
  */
 #ifndef pqIoReportWidget_h
 #define pqIoReportWidget_h

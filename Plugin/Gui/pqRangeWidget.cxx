@@ -56,8 +56,8 @@ void pqRangeWidget::updateRangeLabel()
   }
 }
 
-/// Sets the range to the range of the values last read, if the user has switched "SkipByValue" on and the range is
-/// still 0 to 0.
+/// Sets the range to the range of the values last read, if the user has switched "SkipByValue" on and the
+/// range is still 0 to 0.
 void pqRangeWidget::initializeRange()
 {
   const vtkSMUncheckedPropertyHelper range(this->Range);

@@ -2,8 +2,8 @@
  * @class pqRangeWidget
  * @brief Two edit fields for a range, and a text below the fields with the range of the data
  *
- * For the property LevelRange, the text shows the range of the levels. For the property ValueRange, the text shows
- * the range of the values last read of the array that the property "ValueArray" names.
+ * For the property LevelRange, the text shows the range of the levels. For the property ValueRange, the text
+ * shows the range of the values last read of the array that the property "ValueArray" names.
  */
 #ifndef pqRangeWidget_h
 #define pqRangeWidget_h

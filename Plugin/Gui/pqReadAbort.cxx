@@ -44,13 +44,13 @@
 
 /// Detects Esc, and clicks on the abort button, while the program does not process its events.
 ///
-/// ParaView's GUI does not process events while the pipeline executes, because an event could start a rendering
-/// or an update inside an update. So this class does not use the event queue: a thread with its own connection
-/// polls the X server for the keys and mouse buttons that are down. The thread sleeps except between Begin() and
-/// End().
+/// ParaView's GUI does not process events while the pipeline executes, because an event could start a
+/// rendering or an update inside an update. So this class does not use the event queue: a thread with its own
+/// connection polls the X server for the keys and mouse buttons that are down. The thread sleeps except
+/// between Begin() and End().
 ///
-/// Only input for this program counts: Esc while a window of the program has the keyboard focus, and clicks on the
-/// button. Without an X server (pure Wayland), the class detects nothing, see IsAvailable().
+/// Only input for this program counts: Esc while a window of the program has the keyboard focus, and clicks
+/// on the button. Without an X server (pure Wayland), the class detects nothing, see IsAvailable().
 class AbortKeys
 {
 public:
@@ -61,7 +61,8 @@ public:
 
   /// Returns whether the class can detect input, that is, whether the program uses an X server.
   bool IsAvailable() const;
-  /// Starts to poll until End(), and forgets earlier presses. `button`: the abort button. Null: only Esc counts.
+  /// Starts to poll until End(), and forgets earlier presses. `button`: the abort button. Null: only Esc
+  /// counts.
   void Begin(const QWidget* button);
   void End();
   /// Returns whether Esc or the button was pressed since Begin().
@@ -98,8 +99,8 @@ Windows VisibleWindows(const QWidget* button)
   return windows;
 }
 
-/// Waits for the X server's reply to the request `cookie`. Returns null after an error, for example if the window
-/// of the request no longer exists.
+/// Waits for the X server's reply to the request `cookie`. Returns null after an error, for example if the
+/// window of the request no longer exists.
 template <typename Reply, typename Cookie>
 std::shared_ptr<Reply> WaitForReply(xcb_connection_t* connection, Cookie cookie,
     Reply* (*reply)(xcb_connection_t*, Cookie, xcb_generic_error_t**))
@@ -110,8 +111,8 @@ std::shared_ptr<Reply> WaitForReply(xcb_connection_t* connection, Cookie cookie,
   return received;
 }
 
-/// The state of keyboard and mouse, as the X server reports it. The class uses XCB, because an error of Xlib ends
-/// the program unless all libraries in the program share an error handler.
+/// The state of keyboard and mouse, as the X server reports it. The class uses XCB, because an error of Xlib
+/// ends the program unless all libraries in the program share an error handler.
 class InputState
 {
 public:
@@ -130,8 +131,10 @@ public:
 
   bool IsEscapeDown(const Windows& windows) const
   {
-    const auto keys = WaitForReply(this->Connection, xcb_query_keymap(this->Connection), xcb_query_keymap_reply);
-    return keys && this->EscapeKeyCode != 0 && (keys->keys[this->EscapeKeyCode / 8] >> (this->EscapeKeyCode % 8) & 1) != 0 &&
+    const auto keys =
+        WaitForReply(this->Connection, xcb_query_keymap(this->Connection), xcb_query_keymap_reply);
+    return keys && this->EscapeKeyCode != 0 &&
+           (keys->keys[this->EscapeKeyCode / 8] >> (this->EscapeKeyCode % 8) & 1) != 0 &&
            this->HasKeyboardFocus(windows);
   }
 
@@ -160,7 +163,8 @@ private:
 
   bool HasKeyboardFocus(const Windows& windows) const
   {
-    const auto focus = WaitForReply(this->Connection, xcb_get_input_focus(this->Connection), xcb_get_input_focus_reply);
+    const auto focus =
+        WaitForReply(this->Connection, xcb_get_input_focus(this->Connection), xcb_get_input_focus_reply);
     if (!focus || focus->focus == XCB_INPUT_FOCUS_POINTER_ROOT) {
       // Without a window manager, the window under the pointer gets the keys.
       return focus && this->QueryPointer(windows);
@@ -168,7 +172,8 @@ private:
     // Qt may give the focus to a child of a window.
     xcb_window_t window = focus->focus;
     while (window != XCB_NONE && windows.Ids.count(window) == 0) {
-      const auto tree = WaitForReply(this->Connection, xcb_query_tree(this->Connection, window), xcb_query_tree_reply);
+      const auto tree =
+          WaitForReply(this->Connection, xcb_query_tree(this->Connection, window), xcb_query_tree_reply);
       window = tree ? tree->parent : XCB_NONE;
     }
     return window != XCB_NONE;
@@ -180,7 +185,8 @@ private:
     std::shared_ptr<xcb_query_pointer_reply_t> pointer;
     xcb_window_t window = this->Root;
     while (window != XCB_NONE && windows.Ids.count(window) == 0) {
-      pointer = WaitForReply(this->Connection, xcb_query_pointer(this->Connection, window), xcb_query_pointer_reply);
+      pointer = WaitForReply(
+          this->Connection, xcb_query_pointer(this->Connection, window), xcb_query_pointer_reply);
       window = pointer ? pointer->child : XCB_NONE;
     }
     return window == XCB_NONE ? nullptr : pointer;
@@ -203,9 +209,9 @@ struct AbortKeys::Internals
   const InputState Input;
   std::mutex Mutex;
   std::condition_variable Change;
-  Windows ProgramWindows;          ///< under the mutex
-  bool Watching = false;  ///< under the mutex
-  bool Stopping = false;      ///< under the mutex
+  Windows ProgramWindows;  ///< under the mutex
+  bool Watching = false;   ///< under the mutex
+  bool Stopping = false;   ///< under the mutex
   std::atomic<bool> Pressed{false};
   std::thread Thread;
 
@@ -217,7 +223,8 @@ struct AbortKeys::Internals
       this->Change.wait(lock, [this] { return this->Watching || this->Stopping; });
       this->Change.wait_for(lock, StartDelay, [this] { return !this->Watching || this->Stopping; });
       while (this->Watching && !this->Stopping) {
-        if (this->Input.IsEscapeDown(this->ProgramWindows) || this->Input.IsButtonDown(this->ProgramWindows)) {
+        if (this->Input.IsEscapeDown(this->ProgramWindows) ||
+            this->Input.IsButtonDown(this->ProgramWindows)) {
           this->Pressed = true;
         }
         this->Change.wait_for(lock, PollInterval, [this] { return !this->Watching || this->Stopping; });
@@ -380,7 +387,8 @@ void pqReadAbort::shutdown()
 void pqReadAbort::addServer(pqServer* server)
 {
   // A server with several clients sends them no progress while it executes.
-  if (!server->isRemote() || server->session()->IsMultiClients() || !this->Keys || !this->Keys->IsAvailable()) {
+  if (!server->isRemote() || server->session()->IsMultiClients() || !this->Keys ||
+      !this->Keys->IsAvailable()) {
     return;
   }
   vtkPVProgressHandler* handler = server->session()->GetProgressHandler();
@@ -437,8 +445,8 @@ void pqReadAbort::onWaitStart(vtkObject* handler)
   }
 }
 
-/// Sends the abort message if the user wants to stop the read. The server is executing, because the server has
-/// sent progress. No other message to the server is in transit, because only this thread sends messages.
+/// Sends the abort message if the user wants to stop the read. The server is executing, because the server
+/// has sent progress. No other message to the server is in transit, because only this thread sends messages.
 void pqReadAbort::onWaitProgress(vtkObject* handler)
 {
   vtkPVSession* session = SessionOf(handler);
@@ -522,8 +530,8 @@ void pqReadAbort::enableApply(const Sources& sources)
       Qt::QueuedConnection);
 }
 
-/// Makes an aborted source read again after the user has pressed Apply. Qt also calls this slot when Apply becomes
-/// enabled.
+/// Makes an aborted source read again after the user has pressed Apply. Qt also calls this slot when Apply
+/// becomes enabled.
 void pqReadAbort::onModifiedStateChanged(pqServerManagerModelItem* item)
 {
   auto* source = qobject_cast<pqPipelineSource*>(item);

@@ -48,8 +48,8 @@ bool IsPatchReader(pqPipelineSource* source)
   return source && QString(source->getProxy()->GetXMLName()) == ProxyName;
 }
 
-/// Renames the entry of PatchIO's reader in `dialog`, a pqSelectReaderDialog. Each entry has the name of its proxy
-/// in the role Qt::UserRole + 1.
+/// Renames the entry of PatchIO's reader in `dialog`, a pqSelectReaderDialog. Each entry has the name of its
+/// proxy in the role Qt::UserRole + 1.
 void RenameReaderEntry(QObject* dialog)
 {
   for (QListWidget* list : dialog->findChildren<QListWidget*>()) {
@@ -61,8 +61,8 @@ void RenameReaderEntry(QObject* dialog)
   }
 }
 
-/// Adds the arrays of the property `available` that the property `list`, the panel's list, lacks. A reload or a
-/// change of the step may have brought new arrays.
+/// Adds the arrays of the property `available` that the property `list`, the panel's list, lacks. A reload or
+/// a change of the step may have brought new arrays.
 void AddNewArrays(vtkSMProxy* reader, const char* list, const char* available)
 {
   vtkSMPropertyHelper listed(reader, list), found(reader, available);
@@ -100,8 +100,10 @@ bool IsShownIn(pqPipelineSource* source, pqView* view)
 {
   const QList<pqDataRepresentation*> representations = source->getRepresentations(view);
   const QList<pqPipelineSource*> consumers = source->getAllConsumers();
-  return std::any_of(representations.begin(), representations.end(), [](pqDataRepresentation* item) { return item->isVisible(); }) ||
-         std::any_of(consumers.begin(), consumers.end(), [&](pqPipelineSource* consumer) { return IsShownIn(consumer, view); });
+  return std::any_of(representations.begin(), representations.end(),
+             [](pqDataRepresentation* item) { return item->isVisible(); }) ||
+         std::any_of(consumers.begin(), consumers.end(),
+             [&](pqPipelineSource* consumer) { return IsShownIn(consumer, view); });
 }
 
 /// Calls LookForNewSteps() on all ranks of the reader's server. Returns whether the reader has found new time
@@ -154,8 +156,8 @@ void DateInView::Refresh(pqPipelineSource* source)
   }
 }
 
-/// Makes a hidden text with the date of `source`, by ParaView's Annotate Global Data, which follows the time of
-/// the view. Returns an empty Label if ParaView lacks a proxy for the text.
+/// Makes a hidden text with the date of `source`, by ParaView's Annotate Global Data, which follows the time
+/// of the view. Returns an empty Label if ParaView lacks a proxy for the text.
 DateInView::Label DateInView::MakeLabel(pqPipelineSource* source, pqView* view) const
 {
   vtkSMSessionProxyManager* manager = source->getProxy()->GetSessionProxyManager();
@@ -279,8 +281,8 @@ void pqReaderBehaviors::onSourceAdded(pqPipelineSource* source)
   if (vtkSMPropertyHelper(source->getProxy(), "FileName").GetNumberOfElements() != 1) {
     return;
   }
-  // ParaView keeps the user's answer in this property. With false, Reload Files does not search for files with
-  // names similar to the name of the opened file.
+  // ParaView keeps the user's answer in this property. With false, Reload Files does not search for files
+  // with names similar to the name of the opened file.
   source->setProperty("pqReloadFilesReaction::CachedState", false);
   const QFileInfo file(vtkSMPropertyHelper(source->getProxy(), "FileName").GetAsString());
   const QString name = source->getSMName();
@@ -289,9 +291,9 @@ void pqReaderBehaviors::onSourceAdded(pqPipelineSource* source)
   }
 }
 
-/// Updates the lists of arrays, and the dates, unless a read or a render is in progress: the timer may fire within
-/// a render, because a render handles events while a reader reads. ParaView would draw a date that becomes visible
-/// within a render without its data, and ParaView 6.1 would crash.
+/// Updates the lists of arrays, and the dates, unless a read or a render is in progress: the timer may fire
+/// within a render, because a render handles events while a reader reads. ParaView would draw a date that
+/// becomes visible within a render without its data, and ParaView 6.1 would crash.
 void pqReaderBehaviors::onRefreshTimer()
 {
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();

@@ -2,8 +2,8 @@
  * @class pqRegionBoxWidget
  * @brief Six bounds of a reader, as numbers in the panel and as a box in the view
  *
- * ParaView's own box widget edits a position, a length and angles instead of bounds. In the property group, the
- * property with the six bounds has the function "Bounds".
+ * ParaView's own box widget edits a position, a length and angles instead of bounds. In the property group,
+ * the property with the six bounds has the function "Bounds".
  */
 #ifndef pqRegionBoxWidget_h
 #define pqRegionBoxWidget_h

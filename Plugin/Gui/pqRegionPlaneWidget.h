@@ -2,10 +2,10 @@
  * @class pqRegionPlaneWidget
  * @brief ParaView's interactive plane, for a reader
  *
- * ParaView's own widget uses the bounds of a filter's input. A reader has no input, so this widget uses the bounds
- * of the reader's domain if the output lies in the domain, as a slice does. Otherwise the widget uses the bounds of
- * the output, for example with deformed patches. In the property group, the properties have the functions "Origin"
- * and "Normal".
+ * ParaView's own widget uses the bounds of a filter's input. A reader has no input, so this widget uses the
+ * bounds of the reader's domain if the output lies in the domain, as a slice does. Otherwise the widget uses
+ * the bounds of the output, for example with deformed patches. In the property group, the properties have the
+ * functions "Origin" and "Normal".
  */
 #ifndef pqRegionPlaneWidget_h
 #define pqRegionPlaneWidget_h

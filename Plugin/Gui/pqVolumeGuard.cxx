@@ -41,8 +41,8 @@ bool HasSeveralLevels(const vtkPVDataInformation* data)
   return levels && levels->GetComponentRange(0)[0] < levels->GetComponentRange(0)[1];
 }
 
-/// Returns whether ParaView resamples the data to draw a volume. ParaView resamples overlapping AMR on one rank,
-/// with the representation for AMR. `data` may be null.
+/// Returns whether ParaView resamples the data to draw a volume. ParaView resamples overlapping AMR on one
+/// rank, with the representation for AMR. `data` may be null.
 bool CanResample(vtkSMProxy* representation, const vtkPVDataInformation* data)
 {
   pqServer* const server =

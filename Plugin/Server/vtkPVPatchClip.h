@@ -2,9 +2,9 @@
  * @class vtkPVPatchClip
  * @brief ParaView's Clip, fast for many blocks, and without hidden cells
  *
- * While the plugin is loaded, ParaView's Clip is this class (ReplacedFilters.xml). vtkPatchClip clips the input that
- * vtkPatchClip supports. ParaView's own filter makes all other clips: of other input, by exact boxes and by values,
- * and all clips while UsePatchIO is off.
+ * While the plugin is loaded, ParaView's Clip is this class (ReplacedFilters.xml). vtkPatchClip clips the
+ * input that vtkPatchClip supports. ParaView's own filter makes all other clips: of other input, by exact
+ * boxes and by values, and all clips while UsePatchIO is off.
  */
 #ifndef vtkPVPatchClip_h
 #define vtkPVPatchClip_h
@@ -21,8 +21,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// On: vtkPatchClip clips the input that vtkPatchClip supports. Off: ParaView's filter clips all input. On by
-  /// default.
+  /// On: vtkPatchClip clips the input that vtkPatchClip supports. Off: ParaView's filter clips all input. On
+  /// by default.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}

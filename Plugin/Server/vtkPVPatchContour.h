@@ -2,9 +2,9 @@
  * @class vtkPVPatchContour
  * @brief ParaView's Contour of all blocks at once, without cracks between blocks, levels and ranks
  *
- * While the plugin is loaded, ParaView's Contour is this class (ReplacedFilters.xml). vtkPatchContour makes the
- * contours of the input that vtkPatchContour supports. ParaView's own filter makes the contours of all other input,
- * and all contours while UsePatchIO is off; arrays of cells first become arrays of points.
+ * While the plugin is loaded, ParaView's Contour is this class (ReplacedFilters.xml). vtkPatchContour makes
+ * the contours of the input that vtkPatchContour supports. ParaView's own filter makes the contours of all
+ * other input, and all contours while UsePatchIO is off; arrays of cells first become arrays of points.
  *
  * Collective: every rank calls the filter. All ranks use the same filter.
  */
@@ -24,8 +24,8 @@ public:
 
   ///@{
   /**
-   * On: vtkPatchContour makes the contours of the input that vtkPatchContour supports. Off: ParaView's filter makes
-   * all contours. On by default.
+   * On: vtkPatchContour makes the contours of the input that vtkPatchContour supports. Off: ParaView's filter
+   * makes all contours. On by default.
    */
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
@@ -46,8 +46,8 @@ private:
   vtkPVPatchContour(const vtkPVPatchContour&) = delete;
   void operator=(const vtkPVPatchContour&) = delete;
 
-  /// Makes contours by vtkPatchContour. Returns false, the same on all ranks, if ParaView's filter must make these
-  /// contours.
+  /// Makes contours by vtkPatchContour. Returns false, the same on all ranks, if ParaView's filter must make
+  /// these contours.
   bool ContourByPatchIO(vtkDataObject* input, vtkDataObject* output);
   int ContourByParaView(vtkInformation*, vtkInformationVector**, vtkInformationVector*);
   /// Returns whether the contours are of a point array.

@@ -22,8 +22,8 @@ namespace {
 /// Interval in seconds between two progress messages.
 constexpr double ProgressInterval = 0.05;
 
-/// Returns whether an abort message waits in the client's socket. At most a few requests of some hundred bytes
-/// precede the message, because the client waits for replies after a few requests.
+/// Returns whether an abort message waits in the client's socket. At most a few requests of some hundred
+/// bytes precede the message, because the client waits for replies after a few requests.
 bool HasAbortMessage(vtkSocketCommunicator& client)
 {
   vtkClientSocket* socket = client.GetSocket();
@@ -33,7 +33,8 @@ bool HasAbortMessage(vtkSocketCommunicator& client)
   std::array<char, 65536> waiting;
   const ssize_t size =
       ::recv(socket->GetSocketDescriptor(), waiting.data(), waiting.size(), MSG_PEEK | MSG_DONTWAIT);
-  // Without data, no message waits, or the connection is broken. ParaView detects broken connections by itself.
+  // Without data, no message waits, or the connection is broken. ParaView detects broken connections by
+  // itself.
   return size > 0 &&
          std::string_view(waiting.data(), static_cast<std::size_t>(size)).find(patchio::AbortText) !=
              std::string_view::npos;

@@ -2,15 +2,15 @@
  * @class vtkPVPatchReader
  * @brief The reader within ParaView, whose reads a client of a pvserver can stop
  *
- * While a pvserver executes, the server receives no messages, and its client waits. But the server sends progress,
- * and the client may reply with an abort message (AbortMessage.h). pqReadAbort sends this message when the user
- * presses Esc. Each time the reader reports progress (about every 10 ms), rank 0 checks whether an abort message
- * waits in the socket, without receiving the message, and then sets AbortExecute. The reader passes AbortExecute on
- * to the other ranks.
+ * While a pvserver executes, the server receives no messages, and its client waits. But the server sends
+ * progress, and the client may reply with an abort message (AbortMessage.h). pqReadAbort sends this message
+ * when the user presses Esc. Each time the reader reports progress (about every 10 ms), rank 0 checks whether
+ * an abort message waits in the socket, without receiving the message, and then sets AbortExecute. The reader
+ * passes AbortExecute on to the other ranks.
  *
- * The message stays in the socket until the server has finished the client's request, so that all reads of this
- * request end, for example the reads of a filter over all time steps. The server then receives and ignores the
- * message before the next request begins. So later reads do not see the message.
+ * The message stays in the socket until the server has finished the client's request, so that all reads of
+ * this request end, for example the reads of a filter over all time steps. The server then receives and
+ * ignores the message before the next request begins. So later reads do not see the message.
  *
  * During a read, the server sends its progress 20 times a second instead of once a second.
  *

@@ -2,9 +2,9 @@
  * @class vtkPVPatchSlice
  * @brief ParaView's Slice, fast for many blocks and for blocks with hidden cells
  *
- * While the plugin is loaded, ParaView's Slice is this class (ReplacedFilters.xml). vtkPatchSlice slices the input
- * that vtkPatchSlice supports. ParaView's own filter makes all other slices: of other input, crinkle slices, and all
- * slices while UsePatchIO is off.
+ * While the plugin is loaded, ParaView's Slice is this class (ReplacedFilters.xml). vtkPatchSlice slices the
+ * input that vtkPatchSlice supports. ParaView's own filter makes all other slices: of other input, crinkle
+ * slices, and all slices while UsePatchIO is off.
  */
 #ifndef vtkPVPatchSlice_h
 #define vtkPVPatchSlice_h
@@ -21,8 +21,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// On: vtkPatchSlice slices the input that vtkPatchSlice supports. Off: ParaView's filter slices all input. On by
-  /// default.
+  /// On: vtkPatchSlice slices the input that vtkPatchSlice supports. Off: ParaView's filter slices all input.
+  /// On by default.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}
@@ -41,7 +41,8 @@ private:
   vtkPVPatchSlice(const vtkPVPatchSlice&) = delete;
   void operator=(const vtkPVPatchSlice&) = delete;
 
-  /// Slices by vtkPatchSlice. Returns false, the same on all ranks, if ParaView's filter must make this slice.
+  /// Slices by vtkPatchSlice. Returns false, the same on all ranks, if ParaView's filter must make this
+  /// slice.
   bool SliceByPatchIO(vtkDataObject* input, vtkDataObject* output);
   /// Slices by ParaView's filter, block by block. Returns 0 after an error, otherwise 1.
   int SliceByParaView(vtkDataObject* input, vtkDataObject* output);

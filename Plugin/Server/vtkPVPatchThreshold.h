@@ -2,10 +2,10 @@
  * @class vtkPVPatchThreshold
  * @brief ParaView's Threshold, fast for many blocks and for blocks with hidden cells
  *
- * While the plugin is loaded, ParaView's Threshold is this class (ReplacedFilters.xml). vtkPatchThreshold selects
- * the cells of the input that vtkPatchThreshold supports. ParaView's own filter selects the cells in all other
- * cases: for other input, with UseContinuousCellRange on point arrays, with non-default component settings, and
- * while UsePatchIO is off.
+ * While the plugin is loaded, ParaView's Threshold is this class (ReplacedFilters.xml). vtkPatchThreshold
+ * selects the cells of the input that vtkPatchThreshold supports. ParaView's own filter selects the cells in
+ * all other cases: for other input, with UseContinuousCellRange on point arrays, with non-default component
+ * settings, and while UsePatchIO is off.
  */
 #ifndef vtkPVPatchThreshold_h
 #define vtkPVPatchThreshold_h
@@ -22,8 +22,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// On: vtkPatchThreshold selects the cells of the input that vtkPatchThreshold supports. Off: ParaView's filter
-  /// selects the cells of all input. On by default.
+  /// On: vtkPatchThreshold selects the cells of the input that vtkPatchThreshold supports. Off: ParaView's
+  /// filter selects the cells of all input. On by default.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}
@@ -40,8 +40,8 @@ private:
   vtkPVPatchThreshold(const vtkPVPatchThreshold&) = delete;
   void operator=(const vtkPVPatchThreshold&) = delete;
 
-  /// Selects cells by vtkPatchThreshold. Returns false, the same on all ranks, if ParaView's filter must select the
-  /// cells.
+  /// Selects cells by vtkPatchThreshold. Returns false, the same on all ranks, if ParaView's filter must
+  /// select the cells.
   bool ThresholdByPatchIO(vtkDataObject* input, vtkDataObject* output);
   /// Selects cells by ParaView's filter, block by block. Returns 0 after an error, otherwise 1.
   int ThresholdByParaView(vtkDataObject* input, vtkDataObject* output);

@@ -2,10 +2,10 @@
  * @class vtkPatchExtractSelection
  * @brief Extract Selection without the flags of hidden cells, for Plot Selection Over Time
  *
- * Plot Selection Over Time crashes if a block has an array at one time step but not at another time step. PatchIO's
- * blocks have the array of flags (vtkGhostType) only at steps with hidden cells. So this class removes the flags from
- * the extracted data. While the plugin is loaded, Plot Selection Over Time uses this class
- * (PlotSelectionOverTime.xml).
+ * Plot Selection Over Time crashes if a block has an array at one time step but not at another time step.
+ * PatchIO's blocks have the array of flags (vtkGhostType) only at steps with hidden cells. So this class
+ * removes the flags from the extracted data. While the plugin is loaded, Plot Selection Over Time uses this
+ * class (PlotSelectionOverTime.xml).
  */
 #ifndef vtkPatchExtractSelection_h
 #define vtkPatchExtractSelection_h

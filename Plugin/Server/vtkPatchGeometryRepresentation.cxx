@@ -33,8 +33,8 @@ int vtkPatchGeometryRepresentation::ProcessViewRequest(
 bool vtkPatchGeometryRepresentation::ShowsInnerFaces()
 {
   const bool isSurface = this->Representation == SURFACE || this->Representation == SURFACE_WITH_EDGES;
-  // The Multi-block Inspector selects "/Root" after the user has hidden and shown blocks. BlockSelectors is a set in
-  // ParaView 5.11, and a vector in later versions.
+  // The Multi-block Inspector selects "/Root" after the user has hidden and shown blocks. BlockSelectors is a
+  // set in ParaView 5.11, and a vector in later versions.
   const auto selects = [this](const char* block) {
     return std::find(this->BlockSelectors.begin(), this->BlockSelectors.end(), block) !=
            this->BlockSelectors.end();

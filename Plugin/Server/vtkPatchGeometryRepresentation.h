@@ -2,7 +2,8 @@
  * @class vtkPatchGeometryRepresentation
  * @brief ParaView's own representation, which draws data with vtkPatchViewGeometryFilter
  *
- * While the plugin is loaded, this class draws ParaView's surfaces, wireframes and points (ReplacedFilters.xml).
+ * While the plugin is loaded, this class draws ParaView's surfaces, wireframes and points
+ * (ReplacedFilters.xml).
  */
 #ifndef vtkPatchGeometryRepresentation_h
 #define vtkPatchGeometryRepresentation_h
@@ -27,8 +28,8 @@ private:
   vtkPatchGeometryRepresentation(const vtkPatchGeometryRepresentation&) = delete;
   void operator=(const vtkPatchGeometryRepresentation&) = delete;
 
-  /// Returns whether faces between blocks may be visible: if blocks are hidden, translucent, or drawn as wireframe or
-  /// as points.
+  /// Returns whether faces between blocks may be visible: if blocks are hidden, translucent, or drawn as
+  /// wireframe or as points.
   bool ShowsInnerFaces();
 };
 

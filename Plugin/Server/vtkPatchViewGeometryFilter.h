@@ -3,11 +3,11 @@
  * @brief Makes the surfaces of blocks for views, fast even if some cells are hidden
  *
  * ParaView's filter is slow for blocks with hidden cells, because the filter tests each cell of such a block.
- * ParaView's filter also draws the faces between blocks, which are most of the faces and are not visible. This class
- * makes the surfaces of uniform and rectilinear blocks by filters::SurfacesOfBlocks and passes these surfaces to
- * ParaView's filter in place of the blocks. ParaView's filter alone processes all other data, and makes outlines.
- * Selections and block colours work as with ParaView's filter: each block has its own surface, with the numbers of
- * the block's cells and points.
+ * ParaView's filter also draws the faces between blocks, which are most of the faces and are not visible.
+ * This class makes the surfaces of uniform and rectilinear blocks by filters::SurfacesOfBlocks and passes
+ * these surfaces to ParaView's filter in place of the blocks. ParaView's filter alone processes all other
+ * data, and makes outlines. Selections and block colours work as with ParaView's filter: each block has its
+ * own surface, with the numbers of the block's cells and points.
  */
 #ifndef vtkPatchViewGeometryFilter_h
 #define vtkPatchViewGeometryFilter_h

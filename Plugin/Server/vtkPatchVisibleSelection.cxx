@@ -15,8 +15,8 @@
 
 namespace {
 
-/// Marks hidden cells as outside the selection, in the array vtkInsidedness. The flags stay unchanged, because the
-/// input may share the array of flags with `grid`.
+/// Marks hidden cells as outside the selection, in the array vtkInsidedness. The flags stay unchanged,
+/// because the input may share the array of flags with `grid`.
 void MarkHiddenCellsOutside(vtkDataSet* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
@@ -29,8 +29,8 @@ void MarkHiddenCellsOutside(vtkDataSet* grid)
   }
 }
 
-/// Removes hidden cells, and the flags. In VTK 9.2, vtkUnstructuredGrid::RemoveGhostCells() cannot be used, because
-/// the method reads beyond the end of point arrays.
+/// Removes hidden cells, and the flags. In VTK 9.2, vtkUnstructuredGrid::RemoveGhostCells() cannot be used,
+/// because the method reads beyond the end of point arrays.
 void RemoveHiddenCells(vtkUnstructuredGrid* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();

@@ -36,8 +36,8 @@ std::vector<std::string> NamesInPanel(vtkSMProxy* reader, const char* list)
   return names;
 }
 
-/// Colors `representation` by the first array of the panel that the data have. Tries both associations, because
-/// arrays of cells become point data on lists of points.
+/// Colors `representation` by the first array of the panel that the data have. Tries both associations,
+/// because arrays of cells become point data on lists of points.
 void ColorByFirstArray(vtkSMSourceProxy* reader, vtkSMProxy* representation)
 {
   vtkPVDataInformation* data = reader->GetDataInformation(0);
@@ -71,8 +71,8 @@ void SetInitialDisplay(vtkSMSourceProxy* reader, vtkSMProxy* representation)
   representation->UpdateVTKObjects();
 }
 
-/// Sets the initial display of readers, except for representations from state files. ParaView calls Execute() for
-/// each proxy that is registered with a session's proxy manager.
+/// Sets the initial display of readers, except for representations from state files. ParaView calls Execute()
+/// for each proxy that is registered with a session's proxy manager.
 class RegistrationObserver : public vtkCommand
 {
 public:
@@ -96,8 +96,8 @@ public:
   }
 };
 
-/// The group and name of the proxy for the settings. ParaView does not save proxies of groups named *_prototypes in
-/// state files.
+/// The group and name of the proxy for the settings. ParaView does not save proxies of groups named
+/// *_prototypes in state files.
 constexpr const char *SwitchGroup = "patchio_prototypes", *SwitchName = "PatchIOSwitch";
 
 /// Links the user's settings to a new proxy, which ParaView sends to all processes now and after each change.

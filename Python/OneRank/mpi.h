@@ -1,7 +1,9 @@
-// A replacement of MPI's header for builds without MPI (PATCHIO_WITH_MPI=OFF), with the names of MPI that Core uses.
+// A replacement of MPI's header for builds without MPI (PATCHIO_WITH_MPI=OFF), with the names of MPI that
+// Core uses.
 //
-// A build without MPI has one rank and no communicator: Communicator::Mpi() returns MPI_COMM_NULL, and Core then
-// calls only the four functions below that succeed. All other functions do nothing and return MPI_ERR_OTHER.
+// A build without MPI has one rank and no communicator: Communicator::Mpi() returns MPI_COMM_NULL, and Core
+// then calls only the four functions below that succeed. All other functions do nothing and return
+// MPI_ERR_OTHER.
 #pragma once
 
 using MPI_Comm = int;

@@ -22,9 +22,9 @@ files, PatchIO containers), and needs neither ParaView nor MPI.
 
     patchio.write("run.pio", {"density": array}, step=10, spacing=0.1)    # adds a step to a container
 
-Arrays have their slowest axis first: [k, j, i] in three dimensions, [j, i] in two, and [k, j, i, component] if there are
+Arrays have their slowest axis first: [k, j, i] in three dimensions, [j, i] in two dimensions, and [k, j, i, component] for
 several components. The arrays are ordinary numpy arrays that own their memory and outlive the data set. Values have the type of
-the file, in this machine's byte order. Undefined values are NaN, also if the format marks them by a number.
+the file, in this machine's byte order. Undefined values are NaN, also if the format marks undefined values by a number.
 
 read() returns all levels of a refined grid, including coarse cells under finer cells, and patches of a level may overlap:
 Step.covered() returns the cells that other patches replace.
@@ -34,8 +34,8 @@ error is also a FileNotFoundError. An argument of a wrong type raises TypeError,
 message has the name of the argument, the condition for its value, and the value. Ctrl-C ends a read. Other Python threads run
 during a read. Reads of several threads run one after another, and each read uses several I/O threads.
 
-Several processes can share the patches with Step.part(). With multiprocessing, start them by get_context("spawn"), because a
-process that is forked after a read or write has only one thread.
+Several processes can share the patches with Step.part(). With multiprocessing, start the processes by get_context("spawn"),
+because a process that is forked after a read or write has only one thread.
 """
 import functools
 import warnings
@@ -81,13 +81,13 @@ class DataSet:
 
     `with patchio.open(path) as data:` closes the series at the end. A notebook shows the series as a table.
 
-    path      as given to open()
+    path      the argument of open()
     format    name of the format: "SAMRAI", "AMReX", "k-Wave", "GrADS", ...
     times     array of times, strictly increasing: the times in the files or, if these do not increase, the step numbers
     numbers   array of the step numbers of the simulation
     dates     list of dates as text, empty if the format has none
     paths     list of the files that describe the steps
-    notes     list of further remarks
+    notes     list of remarks on the files, as texts
     """
 
     def __init__(self, path, metadata="on", threads=None, listed_only=False, verify=False):
@@ -113,9 +113,9 @@ class DataSet:
         return len(self.paths)
 
     def __getitem__(self, index):
-        """Opens a step. data[i:j] opens several steps and returns a list of them.
+        """Opens and returns a Step. data[i:j] opens several steps and returns a list.
 
-        Raises IndexError, Error when a step cannot be read, and ValueError after close().
+        Raises IndexError if the step does not exist, Error if the step cannot be read, and ValueError after close().
         """
         count = len(self)
         if isinstance(index, slice):
@@ -137,6 +137,7 @@ class DataSet:
 
     @functools.cached_property
     def _first(self):
+        """The first step, opened at the first access."""
         return self[0]
 
     @property
@@ -150,9 +151,9 @@ class DataSet:
         return self._first.bounds
 
     def references(self, prefix=None):
-        """Returns a dict with references to the bytes of all values, in the format of kerchunk, version 1; json.dump() writes it.
+        """Returns a dict with references to the bytes of all values, in the format of kerchunk, version 1. json.dump() writes the dict.
 
-        With the references, zarr, xarray and others read the same files lazily, without patchio, also from an object store:
+        With the references, zarr, xarray and other packages read the same files lazily, without patchio, also from an object store:
 
             with open("refs.json", "w") as out:
                 json.dump(data.references(), out)

@@ -76,7 +76,7 @@ def _cells_of(step, offsets, connectivity, points):
 
 
 def _check_types(step, types, sizes):
-    """Raises Error for cells whose number of points does not fit their type, because VTK would read beyond the end of the list of points."""
+    """Raises Error for cells whose number of points does not fit their type, because VTK would read beyond the list of points."""
     for cell_type in np.unique(types).tolist():
         found = np.unique(sizes[types == cell_type])
         if cell_type not in _TYPES_OF_ANY_SIZE and found.tolist() != [_POINTS_OF_TYPES.get(cell_type)]:
@@ -122,7 +122,12 @@ def _uniform_grids(step, rows):
 
 
 def _grid_of(step, row, arrays, block):
-    """Returns the grid of a block that is not a uniform grid, without cell and point arrays. row: the block's row of Step._plan_blocks()."""
+    """Returns the grid of a block that is not a uniform grid, without cell and point arrays.
+
+    row     the block's row of Step._plan_blocks()
+    arrays  {name: {block: array}}
+    block   number of the block
+    """
     level = row["level"]
     if step.mesh:
         return _mesh_of(step, arrays, block)
@@ -148,14 +153,15 @@ def _grid_of(step, row, arrays, block):
 
 
 def _names_of(step, rows):
-    """Yields the names of the blocks `rows`, such as "level 0, patch 3" for one patch, or "level 0, block 1" for several patches."""
+    """Yields the names of the blocks `rows`: "level 0, patch 3" for a block of one patch, "level 0, block 1" for other blocks."""
     names, numbers = step.level_names, step.patches["number"]
     for number, (level, patch, parts) in enumerate(zip(rows["level"].tolist(), rows["patch"].tolist(), rows["parts"].tolist())):
         yield "%s, patch %d" % (names[level], numbers[patch]) if parts == 1 else "%s, block %d" % (names[level], number)
 
 
 def _add_values(grid, values, variable, points, copy):
-    """Adds an array to a grid. The flat view suffices, because axis x is the fastest in numpy and in VTK. copy: see vtk_array()."""
+    """Adds an array to a grid. points: True for lists of points, where cell variables become point arrays. copy: see vtk_array()."""
+    # A flat view suffices, because axis x is the fastest in numpy and in VTK.
     data = grid.GetCellData() if variable.centering == "cell" and not points else grid.GetPointData()
     data.AddArray(vtk_array(values.reshape((-1, variable.components) if variable.components > 1 else -1), variable.name, copy))
 

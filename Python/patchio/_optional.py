@@ -5,8 +5,8 @@ _DEBIAN = {"xarray": " or 'apt install python3-xarray'"}
 
 
 def import_optional(name, needed_by):
-    """Imports and returns the module `name`. Raises ImportError if the module is missing, with a message that names the function `needed_by`
-    and says how to install the module."""
+    """Imports and returns the module `name`. Raises ImportError if the module is missing. The message names the function `needed_by` and
+    says how to install the module."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -135,7 +135,7 @@ class Step:
         read      method of the compiled part: read or read_blocks
         blocks    patch numbers for read, a BlockPlan for read_blocks
         names     names of the variables
-        others    as for read()
+        ghosts, threads, skip_broken    as for read()
 
         Returns a list with {index in `blocks`: array} for each variable.
         """
@@ -185,8 +185,8 @@ class Step:
         Each patch is in one part. The patches of a part are close together, and all parts have about the same number of bytes.
         All processes get the same parts without communication:
 
-            mine = step.part(rank, size)                  # from mpi4py, multiprocessing, a batch system ...
-            density = step.read("density", patches=mine)
+            patches = step.part(rank, size)               # from mpi4py, multiprocessing, a batch system ...
+            density = step.read("density", patches=patches)
         """
         parts = _arguments.integer(parts, "parts", "a whole number from 1 to %d" % _MAX_PARTS, 1, _MAX_PARTS)
         part = _arguments.integer(part, "part", "a whole number from 0 to %d" % _MAX_PARTS, 0, _MAX_PARTS)
@@ -264,7 +264,7 @@ class Step:
 
             series = xarray.concat([step.to_xarray("u") for step in data], "time")
 
-        Curvilinear grids have the dimensions i, j, k. Their coordinates are x, y, z for the middles of cells, and x_node, y_node, z_node
+        Curvilinear grids have the dimensions i, j, k. The coordinates are x, y, z for the middles of cells, and x_node, y_node, z_node
         for nodes.
         xarray.open_dataset(path, engine="patchio") returns the same data, but reads values only when they are needed.
 
@@ -359,7 +359,8 @@ class Step:
         return patch
 
     def _select_patches(self, patches, levels):
-        """Returns the numbers of the patches that the arguments `patches` and `levels` of read() select, each once, in the order of `patches`."""
+        """Returns the numbers of the patches that the arguments `patches` and `levels` of read() select. Each number occurs once, in the
+        order of `patches`."""
         if patches is None:
             selected = np.arange(len(self.patches))
         else:

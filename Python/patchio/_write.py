@@ -15,8 +15,8 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
 
     values     {name: array} for a single box, otherwise {name: [array, ...]}, one per patch; None if a patch lacks the variable.
                Arrays have their slowest axis first: [k, j, i] or [j, i], with one axis more at the end if there are several
-               components. Types: float32, float64, and int and uint of 8, 16, 32 and 64 bits. Masked values must be filled before
-    step       number of the step, from 0; a container has each number once
+               components. Types: float32, float64, and int and uint of 8, 16, 32 and 64 bits. Masked values are an error
+    step       number of the step, from 0; the steps of a container have different numbers
     time       time of the step, a finite number; by default the step's number
     lower      n x 3 (or n x 2): lowest cell of each patch, in cells of the patch's level; by default 0 for a single box. Patches
                of a level must not overlap
@@ -84,6 +84,7 @@ def _arrays_of(values):
 
 
 def _array(name, patch, value):
+    """Returns a value of `values` as an array of a type that containers support. Raises TypeError for other types."""
     name, condition = "'%s' on patch %d" % (name, patch), "an array of numbers"
     array = _arguments.array(value, name, condition, "biufc")
     if array.dtype.name not in _TYPES:
@@ -92,7 +93,10 @@ def _array(name, patch, value):
 
 
 class _PatchBoxes:
-    """The dimension, boxes and levels of the patches, from the arguments of write() and from the shapes of arrays."""
+    """The dimension, boxes and levels of the patches, from the arguments of write() and the shapes of the arrays.
+
+    Raises TypeError and ValueError if the arguments or the arrays do not fit each other.
+    """
 
     def __init__(self, arrays, lower, level, nodes, dimension):
         counts = {len(patches) for patches in arrays.values()}
@@ -121,6 +125,7 @@ class _PatchBoxes:
         self.boxes = [self._box(patch, cells[patch], arrays, nodes) for patch in range(count)]
 
     def _box(self, patch, lower, arrays, nodes):
+        """Returns the first and the last cell of a patch, from its first cell and the shape of its arrays."""
         shapes = {}
         for name, patches in arrays.items():
             array = patches[patch]
@@ -143,7 +148,7 @@ class _PatchBoxes:
 
 def _dimension_of(arrays, nodes):
     """Returns the dimension of a single box, from the axes of its arrays. Raises ValueError if the arrays may be vectors in two
-    dimensions, or scalars in three."""
+    dimensions or scalars in three dimensions."""
     first_patch = {name: patches[0] for name, patches in arrays.items() if patches and patches[0] is not None}
     axes = {array.ndim for array in first_patch.values()}
     if axes == {3} and all(array.shape[2] - (name in nodes) in (2, 3) for name, array in first_patch.items()):
@@ -154,6 +159,7 @@ def _dimension_of(arrays, nodes):
 
 
 def _per_axis(value, name, rest):
+    """Returns a list of three numbers from one number for all axes, or from one number per axis. Missing axes get the number `rest`."""
     condition = "a finite number, or one for each axis"
     numbers = np.atleast_1d(_arguments.numbers(value, name, condition))
     if numbers.shape not in ((1,), (2,), (3,)):

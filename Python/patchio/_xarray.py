@@ -1,4 +1,4 @@
-"""Levels of steps as datasets of xarray. Values are read at once, or when they are indexed."""
+"""Levels of steps as datasets of xarray. Values are read at once, or when a program indexes an array."""
 import numpy as np
 
 from . import _sampling
@@ -13,7 +13,8 @@ _HIDDEN_CELL = 32            # VTK's flag of hidden cells
 # ---- one variable ----------------------------------------------------------------------------------------
 
 def patches_of(step, name, level):
-    """Returns the patches of a level that have a variable; of all levels for level None; no patches if the step lacks the variable."""
+    """Returns the patches of a level that have a variable. The level None means all levels. Returns no patches if the step lacks the
+    variable."""
     if name not in step.variables:
         return np.zeros(0, int)
     present = step.presence[list(step.variables).index(name)]
@@ -21,17 +22,19 @@ def patches_of(step, name, level):
 
 
 def _are_disjoint(lower, upper):
-    """Returns whether no two boxes share a cell."""
+    """Returns whether the boxes share no cells. lower, upper: first and last cells of the boxes, n x 3."""
     return all(not ((lower[n + 1:] <= upper[n]).all(1) & (upper[n + 1:] >= lower[n]).all(1)).any() for n in range(len(lower)))
 
 
 class LevelArray:
-    """The patches of one level as one array, [k, j, i] and components. read() reads only the values at its index.
+    """The patches of one level as one array, [k, j, i] and components. read() reads only the indexed values.
 
     Cells without a patch are NaN, which turns integers into floats.
 
-    box       lowest and highest cell of the array; None: the bounding box of all patches of the level
-    full      True: the patches fill the box; None: found from the patches
+    box           first and last cell of the array; None: the bounding box of all patches of the level
+    full          True: the patches fill the box; None: the class checks whether the patches fill the box
+    extra_nodes   number of values minus number of cells, along x, y, z
+    borders       first cells of patches along each axis, where chunks may end
     """
 
     def __init__(self, step, name, level, box=None, full=None):
@@ -60,7 +63,7 @@ class LevelArray:
         self.borders = [np.unique(lower[:, axis]) for axis in range(self.axes)][::-1]
 
     def read(self, step, key=()):
-        """Returns the values of a step at `key`, an index of whole numbers and slices as in numpy."""
+        """Reads and returns the values of `step` at `key`, a tuple of whole numbers and slices as for numpy."""
         key = tuple(key) + (slice(None),) * (len(self.shape) - len(key))
         picks = [range(size)[part] for size, part in zip(self.shape, key)]
         ranges = [pick if isinstance(pick, range) else range(pick, pick + 1) for pick in picks]
@@ -81,11 +84,11 @@ class LevelArray:
         return values
 
     def _read_cells(self, step, first, last):
-        """Returns the values of the cells `first` to `last`, or of their nodes; counted from the lower corner of the array."""
+        """Returns the values of the cells `first` to `last`, or of the nodes of these cells. Cell (0, 0, 0) is the first cell of the array."""
         patches = patches_of(step, self.name, self.level)
         extra_nodes = tuple(self.extra_nodes[:self.axes][::-1])
         whole = tuple(np.add((last - first + 1)[:self.axes][::-1], extra_nodes)) + self.shape[self.axes:]
-        # A step may have fewer patches than the array, or none.
+        # A step may have fewer patches than the array, or no patches.
         boxes = step.patches[patches]
         low, high = self.lower + first, self.lower + last
         if patches.size:
@@ -110,7 +113,7 @@ class LevelArray:
         return values
 
     def chunks(self):
-        """Returns the sizes of chunks along each axis. Chunks end at borders of patches; all but the last have at least
+        """Returns the sizes of chunks along each axis. Chunks end at borders of patches, and all chunks except the last have at least
         _MIN_CHUNK cells."""
         found = []
         for axis, borders in enumerate(self.borders):
@@ -125,7 +128,8 @@ class LevelArray:
 def _nodes_in_gaps(gaps, extra_nodes):
     """Returns a mask of the nodes whose adjacent cells are all gaps.
 
-    extra_nodes    per axis, the number of nodes beyond the number of cells; 0: the mask stays unchanged along the axis
+    gaps           mask of cells without values
+    extra_nodes    number of nodes minus number of cells, along each axis; 0: the mask stays unchanged along the axis
     """
     for axis, wider in enumerate(extra_nodes):
         if wider:
@@ -137,7 +141,7 @@ def _nodes_in_gaps(gaps, extra_nodes):
 
 
 class PointsArray:
-    """The values of lists of points as one array. read() reads all values, whatever the index."""
+    """The values of lists of points as one array. read() reads all values, even if only some values are indexed."""
 
     def __init__(self, step, name, level):
         self.name, self.level = name, level
@@ -183,7 +187,7 @@ def _variables_of_level(step, variables, level):
 
 
 def _axis_names(step, centering):
-    """Returns the names of the axes x, y, z; on curvilinear grids i, j, k."""
+    """Returns the names of the dimensions of xarray along the axes x, y, z; on curvilinear grids along i, j, k."""
     if step.axes:
         names = ("lon", "lat", "lev") if step.geographic else ("x", "y", "lev")
         return [name + ("_middle" if centering == "cell" else "") for name in names]
@@ -191,7 +195,12 @@ def _axis_names(step, centering):
 
 
 def _coordinates_of(step, names, axes):
-    """Returns the coordinates of xarray: the positions along the axes, or the labels and heights of the levels of a rectilinear grid."""
+    """Returns the coordinates of xarray, {name: (dimension, values)}: the positions along the axes. A rectilinear grid has the labels of
+    the axis z as `lev`, and the positions as `height`.
+
+    names    result of _axis_names()
+    axes     positions along each axis
+    """
     coordinates = {name: (name, at) for name, at in zip(names, axes)}
     if step.axes and names[2] == "lev":
         third = step.axes[2]
@@ -201,7 +210,7 @@ def _coordinates_of(step, names, axes):
 
 
 def _positions_of(step, array, centering, names):
-    """Returns the coordinates x, y (and z) of a curvilinear grid's nodes, or of the middles of its cells."""
+    """Returns the coordinates x, y (and z) of the nodes of a curvilinear grid, or of the middles of its cells. array: a LevelArray."""
     dimensions = names[::-1]
     shape = tuple((array.upper - array.lower + 2)[:array.axes][::-1])
     grid = None
@@ -217,14 +226,14 @@ def _positions_of(step, array, centering, names):
 
 
 def axes_of_box(step, level, lower, upper, centering):
-    """Returns the coordinates of a box of cells on a uniform or rectilinear grid."""
+    """Returns the coordinates of xarray for a box of cells on a uniform or rectilinear grid. lower, upper: first and last cell."""
     nodes = step._nodes_of(level, lower, upper)[:step.dimension]
     axes = [0.5 * (at[1:] + at[:-1]) if centering == "cell" and len(at) > 1 else at for at in nodes]
     return _coordinates_of(step, _axis_names(step, centering)[:step.dimension], axes)
 
 
 def _array_of_boxes(step, name, level, box, full):
-    """Returns (dimensions, array) and the coordinates of a variable on boxes."""
+    """Returns (dimensions, LevelArray or SurfaceArray) and the coordinates of a variable on boxes. box, full: see LevelArray."""
     variable, array = step.variables[name], LevelArray(step, name, level, box, full)
     names = _axis_names(step, variable.centering)[:step.dimension]
     dimensions = names[::-1]
@@ -233,7 +242,7 @@ def _array_of_boxes(step, name, level, box, full):
         coordinates = _positions_of(step, array, variable.centering, names)
     else:
         coordinates = axes_of_box(step, first, array.lower, array.upper, variable.centering)
-    if step.level_names[first] == "surface":    # of GrADS, without levels
+    if step.level_names[first] == "surface":
         array = SurfaceArray(array)
         dimensions = dimensions[1:]
         coordinates = {key: coordinates[key] for key in dimensions}
@@ -241,7 +250,7 @@ def _array_of_boxes(step, name, level, box, full):
 
 
 class SurfaceArray:
-    """A LevelArray without its first axis, which has one value."""
+    """A LevelArray without its first axis, which has one value: a surface variable of GrADS."""
 
     def __init__(self, array):
         self.array, self.shape, self.dtype = array, array.shape[1:], array.dtype
@@ -263,9 +272,10 @@ def _array_of_points(step, name, level):
 
 
 def describe(step, variables, level, boxes=None):
-    """Returns {name: (dimensions, array, attributes)} and the coordinates. array.read(step) returns the values.
+    """Returns {name: (dimensions, array, attributes)} and the coordinates of a level. array.read(step) returns the values.
 
-    boxes    {name: (lower, upper, full)} for arrays that are larger than the box of the patches at this step
+    variables, level    as for Step.to_xarray()
+    boxes               {name: (lower, upper, full)} for arrays that are larger than the box of the patches at this step
     """
     if step.mesh:
         _sampling.check_can_sample(step)
@@ -298,7 +308,8 @@ def describe(step, variables, level, boxes=None):
 def boxes_of_series(steps, paths, level):
     """Returns {name: (lower, upper, full)}: the box around the patches of all steps, and whether the patches fill the box at each step.
 
-    steps    a DataSet, or a list of its steps; paths: their files
+    steps    a DataSet, or another sequence of steps
+    paths    the file of each step
     """
     firsts, changes = [], False
     for index, path in enumerate(paths):    # most files with several steps have the same patches at all of them
@@ -324,7 +335,7 @@ def boxes_of_series(steps, paths, level):
 
 
 def time_of(date, time):
-    """Returns the date if xarray can represent it, otherwise the time as a number."""
+    """Returns the date as a numpy.datetime64 if xarray can represent the date, otherwise the time as a number."""
     if _DATES[0] <= date[:4] <= _DATES[1]:
         try:
             return np.datetime64(date.replace(" ", "T")).astype("datetime64[ns]")

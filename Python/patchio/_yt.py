@@ -4,11 +4,12 @@ import numpy as np
 from ._errors import step_error
 from ._optional import import_optional
 
-_MAX_CELLS = 1 << 19    # of a grid
+_MAX_CELLS = 1 << 19    # maximum number of cells of a grid of yt
 
 
 def _refinement_ratio(step, level_count):
-    """Returns the refinement ratio between levels. Raises Error unless one whole number holds for all levels and axes, as yt requires."""
+    """Returns the refinement ratio of the first `level_count` levels. Raises Error unless all levels and axes have the same whole ratio, as
+    yt requires."""
     spacing = step.levels["spacing"][:level_count, :step.dimension]
     ratios = spacing[:-1] / spacing[1:]
     if not ratios.size:
@@ -21,7 +22,10 @@ def _refinement_ratio(step, level_count):
 
 
 def _split(part, fine):
-    """Cuts (block, lower, upper) into parts of at most _MAX_CELLS cells, which limits the reads of yt. Cuts are at edges of coarser cells."""
+    """Splits `part`, a tuple (block, lower, upper), into parts of at most _MAX_CELLS cells, because yt reads whole parts.
+
+    fine    number of cells in a coarser cell along x, y, z; parts end at edges of coarser cells
+    """
     number, lower, upper = part
     sizes = upper - lower + 1
     axis = int(sizes.argmax())
@@ -34,7 +38,8 @@ def _split(part, fine):
 
 
 def _split_at_parents(step, blocks, ratio):
-    """Returns (block, lower, upper) of parts of the blocks, each within one part of the next coarser level: a grid of yt has one parent."""
+    """Returns parts of the blocks as (block, lower, upper). Each part is within one part of the next coarser level, because a grid of yt
+    has one parent."""
     parts, before = [], None
     fine = np.where(np.arange(3) < step.dimension, ratio, 1)
     for level in range(int(blocks["level"].max()) + 1):
@@ -57,7 +62,7 @@ def _split_at_parents(step, blocks, ratio):
 
 
 def _box_reader(step, name, component, patches, lower, upper):
-    """Returns the function by which yt reads the values [i, j, k] of a box of cells, whenever yt needs the values."""
+    """Returns the function by which yt reads the values [i, j, k] of a box of cells."""
     def read(_grid, _field):
         plan = step._core.plan_box(patches, lower, upper)
         values = step._read_blocks(plan, [name])[name][0]
@@ -67,7 +72,7 @@ def _box_reader(step, name, component, patches, lower, upper):
 
 
 def _fields(step, names, patches, lower, upper):
-    """Returns {name of a field: function that reads the field} for a box, with a field for each component."""
+    """Returns {name of a field: function that reads the field} for a box of cells. Each component of a variable is a field."""
     fields = {}
     for name in names:
         components = step.variables[name].components
@@ -78,6 +83,7 @@ def _fields(step, names, patches, lower, upper):
 
 
 def _check_presence(step, names, patches):
+    """Raises Error if a patch lacks one of the variables."""
     for name in names:
         if not step.presence[list(step.variables).index(name)][patches].all():
             raise step_error(step, "to_yt() needs variables on every patch, but some patches lack '%s'. Choose other variables or levels.", name)

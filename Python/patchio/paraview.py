@@ -5,7 +5,7 @@
     patchio.paraview.load(globals())
     reader = PatchIOPythonReader(FileName="dumps.visit")
 
-In the GUI, run the same in View > Python Shell, or choose the file `patchio.paraview.PLUGIN` in Tools > Manage Plugins.
+In the GUI, run the same lines in View > Python Shell, or choose the file `patchio.paraview.PLUGIN` in Tools > Manage Plugins.
 """
 import inspect
 import os
@@ -14,7 +14,7 @@ PLUGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "paraview_read
 
 
 def load(ns=None):
-    """Loads the plugin on all ranks, and on a server if there is one, which needs this package at the same path.
+    """Loads the plugin on all ranks, and on the server. A server on another machine needs this package at the same path.
 
     ns      dict that receives the function PatchIOPythonReader, such as globals()
     """

@@ -26,7 +26,13 @@ _MAX_THREADS = 256
 
 
 def _property_xml(name, default, label, text, number_type="int", domain=""):
-    """Returns the XML of a property with numbers."""
+    """Returns the XML of a property with numbers.
+
+    default    the default numbers, one per element of the property
+    text       the documentation
+    number_type    "int" or "double"
+    domain     XML of the domain
+    """
     default = " ".join(map(str, default))
     return """<%sVectorProperty name="%s" label="%s" command="Set%s" number_of_elements="%d" default_values="%s">%s
       <Documentation>%s</Documentation></%sVectorProperty>""" % (
@@ -42,7 +48,7 @@ _SWITCH = '<BooleanDomain name="bool"/>'
 @smproxy.reader(name="PatchIOPythonReader", label="PatchIO Python Reader", extensions=_EXTENSIONS, filename_patterns="Header plt*",
                 file_description="Patch-based simulation output, by Python")
 class PatchIOPythonReader(VTKPythonAlgorithmBase):
-    """Reads SAMRAI, AMReX, k-Wave, GrADS, VTKHDF and PatchIO containers into a block per level."""
+    """Reads data of SAMRAI, AMReX, k-Wave, GrADS, VTKHDF and PatchIO containers. The output has one block per level."""
 
     def __init__(self):
         VTKPythonAlgorithmBase.__init__(self, nInputPorts=0, nOutputPorts=1, outputType="vtkMultiBlockDataSet")
@@ -53,6 +59,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         self._arrays.AddObserver("ModifiedEvent", lambda *_: self.Modified())
 
     def _set(self, name, value):
+        """Sets the attribute `name`, and marks the reader as modified if the value has changed."""
         if getattr(self, name) != value:
             setattr(self, name, value)
             self.Modified()
@@ -61,7 +68,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
     @smdomain.filelist()
     @smhint.filechooser(extensions=_EXTENSIONS.split(), file_description="Patch-based simulation output, by Python")
     def SetFileName(self, name):
-        """Sets the path: a file, or the folder of a plotfile or container."""
+        """Sets the path of the data: a file, or the folder of a plotfile or container."""
         if name != self._path:
             self._path, self._data, self._step = name, None, None
             self._arrays.RemoveAllArrays()
@@ -96,7 +103,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
                             "cover. Fewest: larger grids, in which such cells are hidden; faster where there are many patches. ParaView's Contour draws "
                             "hidden cells. One Per Patch: each patch is a grid; cells that finer levels cover are hidden.", domain=_CHOICE))
     def SetBlocks(self, form):
-        """Chooses the form of the blocks."""
+        """Sets the form of the blocks, a key of _FORMS."""
         self._set("_form", form)
 
     @smproperty.xml(_property_xml("ThreadsPerRank", (0,), "Threads Per Rank", "NT: the number of concurrent reads on each rank. 0: from Storage Concurrency or, if "
@@ -119,7 +126,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
     # ---- reading -----------------------------------------------------------------------------------------
 
     def _open(self):
-        """Opens the data set. Only rank 0 writes index files."""
+        """Opens the data set, unless the data set is open. Only rank 0 writes index files."""
         if self._data is None:
             controller = vtkMultiProcessController.GetGlobalController()
             rank = controller.GetLocalProcessId() if controller else 0
@@ -135,7 +142,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         return 0
 
     def RequestInformation(self, request, inputs, outputs):
-        """Provides the time steps to the pipeline."""
+        """Gives the times of the steps to the pipeline. Returns 1, or 0 after an error."""
         info = outputs.GetInformationObject(0)
         info.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
         if not self._path:
@@ -152,7 +159,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         return 1
 
     def RequestData(self, request, inputs, outputs):
-        """Reads the patches of this rank."""
+        """Reads the patches of this rank at the requested time. Returns 1, or 0 after an error."""
         info = outputs.GetInformationObject(0)
         keys = vtkStreamingDemandDrivenPipeline
         rank, ranks = max(info.Get(keys.UPDATE_PIECE_NUMBER()) or 0, 0), max(info.Get(keys.UPDATE_NUMBER_OF_PIECES()) or 1, 1)
@@ -168,12 +175,13 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         return 1
 
     def _concurrent_reads(self, ranks):
-        """Returns NT for patchio.open(): a number, or None for automatic."""
+        """Returns NT, the number of concurrent reads of this rank, or None for automatic. ranks: number of ranks."""
         if self._threads > 0:
             return min(self._threads, _MAX_THREADS)
         return min(max((self._concurrency - self._load) // ranks, 1), _MAX_THREADS) if self._concurrency > 0 else None
 
     def _read(self, output, rank, ranks):
+        """Reads the patches of `rank` into the blocks of `output`."""
         step = self._step
         names = [name for name in step.variables if self._arrays.ArrayIsEnabled(name) or not self._arrays.ArrayExists(name)]
         shown = step._core.levels_shown([step._variable_number(name) for name in names])

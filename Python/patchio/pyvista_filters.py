@@ -1,10 +1,11 @@
-"""PatchIO's filters for PyVista, which finds them by the entry point `pyvista.accessors` of this package (PyVista 0.48 and later).
+"""PatchIO's filters for PyVista. PyVista 0.48 and later finds the filters by the entry point `pyvista.accessors` of this package.
 
     mesh = pyvista.read("plt00010")
     mesh.patchio.contour([0.5], "density").plot()
 
-The methods are named like PyVista's and take the same arguments. They take all blocks of a MultiBlock together: they skip hidden cells,
-the result is one mesh, and a contour has no cracks between blocks and levels. They need patchio.vtk, built for the VTK that PyVista uses.
+The methods have the names and the arguments of PyVista's filters. The methods process all blocks of a MultiBlock together: hidden cells
+are skipped, the result is one mesh, and a contour has no cracks between blocks and levels. The methods need patchio.vtk, built for the VTK
+that PyVista uses.
 """
 import numpy as np
 import pyvista
@@ -17,7 +18,7 @@ _AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1), "-x": (-1, 0, 0), "-y":
 
 
 def _leaves(data):
-    """Returns the data sets in a data object of VTK."""
+    """Returns a list of the data sets in a data object of VTK, which may be None."""
     if not isinstance(data, vtkMultiBlockDataSet):
         return [] if data is None else [data]
     return [leaf for number in range(data.GetNumberOfBlocks()) for leaf in _leaves(data.GetBlock(number))]
@@ -31,18 +32,21 @@ class PatchFilters:
         self._mesh = mesh
 
     def slice(self, normal="x", origin=None):
-        """Returns the slice by a plane, as pyvista.PolyData. Default of `origin`: the center of the mesh."""
+        """Returns the slice by a plane, as pyvista.PolyData. normal: a vector, or an axis such as "x" or "-x". origin: a point on the plane,
+        by default the center of the mesh."""
         return self._run("vtkPatchSlice", SetCutFunction=self._plane(normal, origin))
 
     def clip(self, normal="x", origin=None, invert=True):
-        """Returns the part behind a plane, or with invert=False the part before the plane, as pyvista.UnstructuredGrid."""
+        """Returns the part of the mesh behind a plane or, with invert=False, in front of the plane, as pyvista.UnstructuredGrid. normal,
+        origin: see slice()."""
         return self._run("vtkPatchClip", SetClipFunction=self._plane(normal, origin), SetInsideOut=bool(invert))
 
     def contour(self, isosurfaces=10, scalars=None, rng=None):
         """Returns contours of an array, as pyvista.PolyData.
 
-        isosurfaces: the values, or their number; that many values are spaced evenly over the range `rng`. Default of `rng`: the range of
-        the values of visible cells.
+        isosurfaces    the values of the contours, or the number of values, which are then spaced evenly over the range `rng`
+        scalars        name of the array; None: the only array
+        rng            minimum and maximum; by default the range of the values of visible cells
         """
         field, name = self._array(scalars)
         if isinstance(isosurfaces, (int, np.integer)):
@@ -50,7 +54,12 @@ class PatchFilters:
         return self._run("vtkPatchContour", field, name, SetValue=list(enumerate(np.atleast_1d(isosurfaces).tolist())))
 
     def threshold(self, value, scalars=None, invert=False):
-        """Returns the cells with values in a range, or of at least a single value, as pyvista.UnstructuredGrid."""
+        """Returns the cells whose values of the array `scalars` are in a range, as pyvista.UnstructuredGrid.
+
+        value      the range (minimum, maximum), or the minimum
+        scalars    name of the array; None: the only array
+        invert     True: returns the other cells
+        """
         lower, upper = value if np.ndim(value) else (value, np.inf)
         return self._run("vtkPatchThreshold", *self._array(scalars), SetLowerThreshold=float(lower), SetUpperThreshold=float(upper),
                          SetInvert=bool(invert))
@@ -62,6 +71,7 @@ class PatchFilters:
     # ---- arguments ---------------------------------------------------------------------------------------
 
     def _plane(self, normal, origin):
+        """Returns a vtkPlane, see slice(). Raises ValueError for an unknown axis."""
         plane = vtkPlane()
         if isinstance(normal, str):
             if normal not in _AXES:
@@ -72,7 +82,10 @@ class PatchFilters:
         return plane
 
     def _array(self, name):
-        """Returns the field and the name of an array. Without a name, the mesh must have a single array of numbers."""
+        """Returns the association (vtkDataObject.CELL or POINT) and the name of an array. None means the only array of numbers.
+
+        Raises ValueError if the mesh lacks the array or, for None, has several arrays of numbers.
+        """
         fields = {}
         for leaf in _leaves(self._mesh):
             for field, data in ((vtkDataObject.CELL, leaf.GetCellData()), (vtkDataObject.POINT, leaf.GetPointData())):
@@ -87,7 +100,7 @@ class PatchFilters:
         raise ValueError("scalars: expected the name of an array, found %r. The mesh has %s" % (name, ", ".join(fields) or "no arrays"))
 
     def _range(self, field, name):
-        """Returns the least and the greatest value of visible cells or points."""
+        """Returns the minimum and the maximum of an array over visible cells or points. Raises ValueError without finite values."""
         ends = []
         for leaf in _leaves(self._mesh):
             data = pyvista.wrap(leaf)
@@ -105,7 +118,13 @@ class PatchFilters:
     # ---- filters -----------------------------------------------------------------------------------------
 
     def _run(self, class_name, field=None, name=None, **settings):
-        """Runs a filter and returns the only data set of its output."""
+        """Runs a filter of patchio.vtk and returns the result as one data set of PyVista.
+
+        field, name    the array to process, see _array()
+        settings       {method of the filter: argument, or list of tuples with the arguments of several calls}
+
+        Raises Error if the filter reports an error, and ImportError without patchio.vtk.
+        """
         try:
             from . import vtk
         except ModuleNotFoundError as error:

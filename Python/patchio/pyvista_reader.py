@@ -8,8 +8,8 @@
     reader.enable_cell_array("density")
     mesh = reader.read()                 # a pyvista.MultiBlock
 
-PyVista chooses readers by the extension: `.visit`, `.samrai`, `.pio` and `.ctl`, and names without one, such as the folder
-plt00010. Other files need force_ext=".patchio": pyvista.read("out.h5", force_ext=".patchio").
+PyVista chooses this reader for the extensions `.visit`, `.samrai`, `.pio` and `.ctl`, and for names without an extension, such as the
+folder plt00010. Other files need force_ext=".patchio": pyvista.read("out.h5", force_ext=".patchio").
 """
 import os
 
@@ -20,7 +20,12 @@ from . import open as open_data
 
 
 class _Source(pyvista.BaseVTKReader):
-    """The methods of a VTK reader that PyVista calls."""
+    """A reader with the methods of VTK's readers that PyVista calls.
+
+    data, step    the open DataSet and the active Step
+    levels, bounds, blocks    see PatchReader
+    disabled      names of the variables that are not read
+    """
 
     def __init__(self):
         super().__init__()
@@ -30,7 +35,7 @@ class _Source(pyvista.BaseVTKReader):
         self.disabled = set()
 
     def SetFileName(self, filename):
-        """Opens the data set of a file or folder. The active step is that of the path or, if the path is a series, the first step."""
+        """Opens the data set of a file or folder. The active step is the step of the path or, if the path is a series, the first step."""
         self.data = open_data(str(filename))
         names = [os.path.realpath(os.path.join(filename, *more)) for more in ((), ("Header",))]
         steps = [index for index, path in enumerate(self.data.paths) if os.path.realpath(path) in names]
@@ -42,7 +47,7 @@ class _Source(pyvista.BaseVTKReader):
         """Does nothing: SetFileName() opens the data set."""
 
     def GetClassName(self):
-        """Returns the name that messages of PyVista show."""
+        """Returns the name of the reader in messages of PyVista."""
         return "patchio"
 
     def variable_names(self, centering):
@@ -55,14 +60,14 @@ class _Source(pyvista.BaseVTKReader):
         (self.disabled.discard if on else self.disabled.add)(name)
 
     def level_list(self):
-        """Returns the argument `levels` of Step.to_pyvista(), from a single level, or from the first and the last level."""
+        """Returns the attribute `levels` as the argument `levels` of Step.to_pyvista(): a first and a last level become a list."""
         if self.levels is None or isinstance(self.levels, str) or not isinstance(self.levels, (tuple, list)):
             return self.levels
         first, last = _arguments.integers(self.levels, "levels", "a level, or the first and the last level", 0).tolist()
         return list(range(first, min(last, len(self.step.levels) - 1) + 1))
 
     def Update(self):
-        """Reads the active step."""
+        """Reads the enabled variables of the active step."""
         names = [name for name in self.step.variables if name not in self.disabled]
         self._data_object = self.step.to_pyvista(names, levels=self.level_list(), bounds=self.bounds, blocks=self.blocks)
 
@@ -86,7 +91,7 @@ class _Source(pyvista.BaseVTKReader):
 
 
 def _source_property(name, text):
-    """Returns a property of PatchReader whose value is an attribute of its _Source."""
+    """Returns a property of PatchReader whose value is the attribute `name` of the reader's _Source. text: documentation."""
     return property(lambda self: getattr(self.reader, name), lambda self, value: setattr(self.reader, name, value), doc=text)
 
 
@@ -114,11 +119,11 @@ class PatchReader(pyvista.BaseReader, pyvista.PointCellDataSelection, pyvista.Ti
         return float(self.reader.step.time)
 
     def set_active_time_value(self, time_value):
-        """Chooses the step with the nearest time."""
+        """Sets the active step to the step with the nearest time."""
         self.reader.step = self.reader.data.nearest(time_value)
 
     def set_active_time_point(self, time_point):
-        """Chooses a step by its index."""
+        """Sets the active step by its index."""
         self.reader.step = self.reader.data[time_point]
 
 

@@ -16,7 +16,10 @@ _CACHED_STEPS = 4
 
 
 class _Series:
-    """The steps of a data set. A process that gets a pickled copy opens the data set again."""
+    """The steps of a data set. Pickling stores only the path and the options, so a process that unpickles a copy opens the data set again.
+
+    options    keyword arguments of patchio.open()
+    """
 
     def __init__(self, path, options):
         self.path, self.options = path, options
@@ -36,7 +39,8 @@ class _Series:
         return open_data(self.path, **self.options)
 
     def read(self, index, array, key):
-        """Returns values of a step. Thread-safe: one thread reads at a time."""
+        """Returns the values of an array (see _xarray.describe()) at the step `index` and the array index `key`. Thread-safe: one thread
+        reads at a time."""
         with self.lock:
             return array.read(self.step(index), key)
 
@@ -49,7 +53,7 @@ class _Series:
 class _LazyArray(BackendArray):
     """A variable whose values are read when xarray computes them.
 
-    steps    range of step indices, along the first axis; or the index of one step, without an axis
+    steps    range of step indices, which become the first axis; or the index of one step, without an axis for the steps
     """
 
     def __init__(self, series, array, steps):
@@ -73,16 +77,16 @@ class _LazyArray(BackendArray):
 
 
 class PatchBackend(BackendEntrypoint):
-    """Opens a level of one step or of all steps, see PatchBackend.open_dataset()."""
+    """The backend of xarray that opens a level of one step or of all steps, see PatchBackend.open_dataset()."""
 
     description = "Open SAMRAI, AMReX, k-Wave, GrADS and container data by patchio"
     open_dataset_parameters = ("filename_or_obj", "drop_variables", "level", "step", "metadata", "threads", "listed_only")
 
     def open_dataset(self, filename_or_obj, *, drop_variables=None, level=None, step=None, metadata="on", threads=None,
                      listed_only=True):
-        """Returns a Dataset like that of Step.to_xarray(), whose values are read when they are needed.
+        """Returns a Dataset as Step.to_xarray() does, but reads values only when they are needed.
 
-        level    as for Step.to_xarray(): number or name of a level; None: the first with variables
+        level    as for Step.to_xarray(): number or name of a level; None: the first level with variables
         step     index of a step; None: all steps, along the dimension `time`
         metadata, threads, listed_only    as for patchio.open(); with listed_only=False, all plotfiles in the folder are one series
         """
@@ -116,7 +120,7 @@ class PatchBackend(BackendEntrypoint):
         return found
 
     def guess_can_open(self, filename_or_obj):
-        """Returns whether the path is that of a data set: dumps.visit, summary.samrai, NAME.pio, NAME.ctl, or an AMReX plotfile."""
+        """Returns whether the path belongs to a data set: dumps.visit, summary.samrai, NAME.pio, NAME.ctl, or an AMReX plotfile."""
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False
         path = os.fspath(filename_or_obj)

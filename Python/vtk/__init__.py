@@ -10,16 +10,16 @@
     contour.SetValue(0, 0.5)
     contour.Update()
 
-The reader's output is a vtkMultiBlockDataSet of a vtkMultiPieceDataSet per level. The package works with the VTK that it was built for,
-and with no other.
+The reader's output is a vtkMultiBlockDataSet with a vtkMultiPieceDataSet for each level. The package works only with the version of VTK for
+which the package was built.
 """
 from vtkmodules.vtkCommonCore import vtkVersion
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet, vtkMultiPieceDataSet, vtkUniformGrid
 
 _BUILT_FOR = "@VTK_VERSION@"
 if vtkVersion.GetVTKVersion() != _BUILT_FOR:
-    raise ImportError("patchio.vtk was built for VTK %s, found VTK %s. Build it for that one with -DPATCHIO_BUILD_VTK=ON, or use the other "
-                      "functions of patchio, which need no VTK." % (_BUILT_FOR, vtkVersion.GetVTKVersion()))
+    raise ImportError("patchio.vtk was built for VTK %s, found VTK %s. Build patchio.vtk for this VTK with "
+                      "-DPATCHIO_BUILD_VTK=ON, or use the other functions of patchio, which need no VTK." % (_BUILT_FOR, vtkVersion.GetVTKVersion()))
 
 from .vtkPatchIOFilters import (vtkPatchClip, vtkPatchContour, vtkPatchSettings, vtkPatchSlice, vtkPatchSurface,  # noqa: E402
                                 vtkPatchTemporalStatistics, vtkPatchThreshold, vtkPatchVolume)
@@ -31,10 +31,10 @@ __all__ = ["vtkPatchClip", "vtkPatchContour", "vtkPatchReader", "vtkPatchSetting
 
 
 def multiblock(data):
-    """Returns a vtkMultiBlockDataSet with the blocks of a reader's or a filter's output, which share its memory.
+    """Returns a vtkMultiBlockDataSet with the blocks of `data`, the output of a reader or filter. The blocks share the memory of `data`.
 
-    It has a vtkMultiBlockDataSet in place of each vtkMultiPieceDataSet, and a vtkImageData in place of each vtkUniformGrid, because PyVista
-    does not know these.
+    The result has a vtkMultiBlockDataSet in place of each vtkMultiPieceDataSet, and a vtkImageData in place of each vtkUniformGrid, because
+    PyVista does not support the classes vtkMultiPieceDataSet and vtkUniformGrid.
     """
     found = vtkMultiBlockDataSet()
     pieces = isinstance(data, vtkMultiPieceDataSet)

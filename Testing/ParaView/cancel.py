@@ -16,6 +16,8 @@ from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from on_ranks import patches_of_tree  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import require  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 data, scratch, python = sys.argv[1:4]
@@ -28,8 +30,6 @@ import sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
 from reference import read_truth
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from expectations import require  # noqa: E402
 _, arrays = read_truth(sys.argv[2])
 np.savez(sys.argv[3], **{key: arrays[key] for key in arrays if key.endswith("/uval")})
 """

@@ -15,6 +15,8 @@ import numpy
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from expectations import require  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 data, scratch = sys.argv[1:3]
@@ -26,8 +28,6 @@ rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
 # Runs in another process, because ParaView and h5py have different HDF5 libraries.
 SAMRAI = """
 import glob, sys, h5py, numpy
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from expectations import require  # noqa: E402
 values = []
 def take(name, item):
     if isinstance(item, h5py.Dataset) and name.startswith("processor.") and name.endswith("/" + sys.argv[2]):

@@ -17,7 +17,8 @@ import h5py
 import numpy as np
 
 import simulation
-from output import expect, faults, run
+from expectations import expect, failed
+from output import run
 
 UNDEF = np.float32(-9.99e33)
 
@@ -223,7 +224,7 @@ def main():
     for case in (grads, kwave, places, cut, strangers, small_files, ranks_differ, shapes):
         with tempfile.TemporaryDirectory() as folder:
             case(options, folder)
-    return 1 if faults else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

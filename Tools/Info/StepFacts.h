@@ -35,8 +35,6 @@ struct StepFacts
   std::uint64_t Bytes = 0;                        ///< bytes of all values, as stored
   std::vector<FileFaults> Faults;  ///< missing or truncated files, and arrays that are not in their files
   std::vector<std::string> Notes;
-
-  bool IsSound() const { return this->OpenError.empty() && this->Faults.empty(); }
 };
 
 /// Opens the step and checks whether each of its arrays lies in an existing, complete file. Does not read

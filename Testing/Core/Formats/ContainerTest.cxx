@@ -382,9 +382,9 @@ TEST_F(Container, AChangedValueIsNamed)
   ASSERT_EQ(found.Faults.size(), 1u);
   EXPECT_EQ(found.Faults[0].Patch, 11);
   EXPECT_EQ(found.Faults[0].Variable, 1);
-  EXPECT_THAT(found.Faults[0].Message,
-      HasSubstr(path + ": expected the values of 'a_b' on patch 3 of level 1 as they "
-                       "were written, found values with another checksum"));
+  EXPECT_THAT(
+      found.Faults[0].Message, HasSubstr(path + ": expected values of 'a_b' on patch 3 of level 1 that match "
+                                                "their checksum, found values with another checksum"));
   EXPECT_TRUE(SameValues(found, sound));
   const LoadResult unverified = ReadValues(path, false, 1, false);
   EXPECT_TRUE(unverified.Faults.empty());

@@ -380,7 +380,7 @@ def damaged(arguments, folder, truth):
         expect((code == 0) == (size != 0), "a damaged log is not replaced: exit code %d, %s", code, text)
     shutil.rmtree(container)
     shutil.copytree(truth.path, container)
-    for name, wanted, is_fault in (("step.999999.hdf", "has no record of this file.*delete this file, and write the step again", True), ("step.999999.part", "can delete it", False)):
+    for name, wanted, is_fault in (("step.999999.hdf", "has no record of this file.*delete this file, and write the step again", True), ("step.999999.part", "can also delete the file", False)):
         open(os.path.join(container, name), "wb").write(b"half a step")
         code, text = run(arguments, "verify", container)
         expect(code == is_fault and name in text and re.search(wanted, text) and ("intact" in text) != is_fault, "%s is left: exit code %d, %s", name, code, text)
