@@ -191,7 +191,7 @@ private:
     return this->AddPoint(this->Points[corner], this->Points[opposite], t, false);
   }
 
-  /// Returns the number in the part of a corner or crossing. Adds the point of a new crossing.
+  /// Returns the index of a corner or crossing among the points of the part. Adds a point for a new crossing.
   int PointOf(const CellPoint& corner)
   {
     if (corner.Axis < 0 || this->CornerValues[corner.Corner] == 0) {

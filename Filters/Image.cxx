@@ -32,7 +32,7 @@ struct Level
 {
   std::array<double, 3> Width, Lower, Upper;
 
-  double Volume() const { return this->Width[0] * this->Width[1] * this->Width[2]; }
+  double CellVolume() const { return this->Width[0] * this->Width[1] * this->Width[2]; }
   bool HasWidthOf(const Level& other) const
   {
     for (int axis = 0; axis < 3; ++axis) {
@@ -108,7 +108,8 @@ std::vector<Level> LevelsOf(const std::vector<const Block*>& blocks, Communicato
   for (const Level& level : GatherValues(ranks, local)) {
     MergeLevel(all, level);
   }
-  std::sort(all.begin(), all.end(), [](const Level& a, const Level& b) { return a.Volume() < b.Volume(); });
+  std::sort(
+      all.begin(), all.end(), [](const Level& a, const Level& b) { return a.CellVolume() < b.CellVolume(); });
   return all;
 }
 

@@ -83,7 +83,7 @@ public:
   /// their type and for floating-point numbers that are not finite.
   template <typename Number, typename = std::enable_if_t<std::is_arithmetic_v<Number>>>
   bool Consume(Number& number);
-  /// Consumes a number of at most `most` digits. Further digits may follow it.
+  /// Consumes a number of at most `most` digits, and leaves further digits in the text.
   bool ConsumeDigits(std::size_t most, int& number);
   /// Consumes all characters up to the next blank.
   bool ConsumeWord(std::string_view& word);

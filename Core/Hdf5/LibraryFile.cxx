@@ -73,7 +73,7 @@ class Reader
 public:
   explicit Reader(int descriptor) : PathName(fmt::format("/proc/self/fd/{}", descriptor)) {}
 
-  /// Reads values like LibraryFile::Read(). Returns the reason why the values cannot be read as a phrase, or
+  /// Reads values like LibraryFile::Read(). Returns, as a phrase, the reason why the values cannot be read;
   /// an empty text on success.
   std::string Read(
       const std::string& dataset, std::uint64_t first, std::uint64_t count, ElementType type, void* values)
@@ -328,8 +328,8 @@ public:
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Sends `request` to the child and receives the values. Returns the reason why the values cannot be read
-  /// as a phrase, or an empty text on success. Sets `isDead` to true if the child can serve no further
+  /// Sends `request` to the child and receives the values. Returns, as a phrase, the reason why the values
+  /// cannot be read; an empty text on success. Sets `isDead` to true if the child can serve no further
   /// request.
   std::string Read(const std::string& dataset, const Request& request, void* values, bool& isDead)
   {

@@ -244,7 +244,8 @@ void IoThreads::ReleaseUnused(Slot* slot)
   this->Change.notify_all();
 }
 
-/// Waits for running tasks, because they may use objects that the end of the process destroys.
+/// Waits up to ExitGrace for running tasks, because the tasks may use objects that the end of the process
+/// destroys.
 void IoThreads::WaitAtExit()
 {
   std::unique_lock<std::mutex> lock(this->Mutex);

@@ -35,7 +35,7 @@ public:
   /// Sets the user's choice for all further reads. `policy`: for the mode Automatic.
   void Set(const ThreadSettings& settings, ThreadPolicy policy);
 
-  /// Returns the number of threads of a rank before a read has begun, from 1 to the limit.
+  /// Returns the number of threads with which `rank` begins a read, from 1 to the limit.
   int OfRank(Communicator& ranks, int rank) const;
 
   /// Prepares a read of files in the folder of `path`. In the mode Automatic, sets request.Threads and the

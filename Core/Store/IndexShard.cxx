@@ -164,7 +164,7 @@ bool IndexShardBuilder::AddRegular(
   return true;
 }
 
-/// Adds a location that is not ordinary, with a key.
+/// Adds a location that AddRegular() refuses. Its key is row x number of columns + variable.
 void IndexShardBuilder::AddIrregular(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {

@@ -177,7 +177,7 @@ struct IrregularEntry
 };
 static_assert(sizeof(IrregularEntry) == 32);
 
-/// A LibraryArray, as stored. The texts are stored in the list of letters.
+/// A LibraryArray, as stored. The shared list of characters holds the name and the reason.
 struct IrregularLibraryArray
 {
   std::int32_t File = 0;
@@ -186,7 +186,7 @@ struct IrregularLibraryArray
   std::uint64_t First = 0;
   std::uint64_t Count = 0;
   std::uint64_t StepStride = 0;
-  /// Position of the array's name in the list of letters; the reason follows the name.
+  /// Position of the array's name in the list of characters; the reason follows the name.
   std::uint64_t Letters = 0;
   std::uint32_t NameLength = 0;
   std::uint32_t ReasonLength = 0;
@@ -324,7 +324,8 @@ void IrregularLocations::CheckEntries(std::uint64_t keys) const
                            : kind == Encoding::Library                                ? libraryArrays
                                                                                       : none;
     if (!RepeatsByteRanges(entry, before)) {
-      Require(&taken == &none || entry.First == taken, "a location outside its entries");
+      Require(&taken == &none || entry.First == taken,
+          "a location whose entries do not follow the entries of the location before");
       taken += entry.Count;
     }
     before = &entry;
@@ -332,7 +333,7 @@ void IrregularLocations::CheckEntries(std::uint64_t keys) const
   Require(none == 0, "byte ranges for an array that stores no values");
   Require(byteRanges == this->ByteRanges.Count && chunkedArrays == this->ChunkedArrays.Count &&
               libraryArrays == this->LibraryArrays.Count,
-      "a location outside its entries");
+      "a location whose entries do not follow the entries of the location before");
 }
 
 void IrregularLocations::CheckByteRanges(std::uint64_t files) const

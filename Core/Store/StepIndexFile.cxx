@@ -46,8 +46,8 @@ void RunAndShareFault(Communicator& comm, FileFault defaultFault, const std::fun
   }
 }
 
-/// Throws IndexFileError if the head of an index file does not match the describing file `path`, or if this
-/// file has changed.
+/// Throws IndexFileError if `head` does not belong to the describing file `path`, or if the describing file
+/// has changed.
 void CheckHead(const StepIndexHead& head, const std::string& path, const IndexFilePath& indexFile)
 {
   const auto state = StateOf(path);

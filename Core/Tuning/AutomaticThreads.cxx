@@ -212,8 +212,9 @@ LoadEstimate AutomaticThreads::EstimateLoad(const OwnReads& own)
   return this->SenseLoad ? this->SenseLoad(own) : this->Sensor->Sample(own);
 }
 
-/// Returns the load by other programs since the last read of this reader. The load is unknown if the pause
-/// was too short.
+/// Returns the load by other programs between the previous read of this reader and now. Returns the load of
+/// the current choice for 2 x SampleLifetime after that choice's sample, and an unknown load if less than
+/// LeastIdleSeconds have passed.
 LoadEstimate AutomaticThreads::LoadBeforeRead()
 {
   const LoadEstimate tooShort{0, 0, "the time since the previous read was too short"};

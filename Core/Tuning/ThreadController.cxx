@@ -18,7 +18,7 @@ namespace {
 // the best fixed number; `patchio_controller_shares` prints this fraction, and ThreadControllerTest checks
 // it. "Given" marks values that are not from this search.
 
-/// Candidate numbers N per octave (given: 9 % apart, less than noise).
+/// Number of candidates N per octave (given: neighbours are 9 % apart in N, and less in their rates).
 constexpr double StepsOfOctave = 8;
 /// Length of a window in seconds.
 constexpr double WindowLength = 0.35;

@@ -26,7 +26,7 @@ struct StorageKnowledge
   int Concurrency = 0;  ///< N*; 0: unknown
   double Load = 0;      ///< NC; 0 if unknown, because a wrong guess would do harm
   MountClass Class = MountClass::Unknown;
-  /// Initial number of reads of Balanced and Greedy, from FewestReads(). 0: F(N) is unknown; reads begin with
+  /// Initial concurrency N of Balanced and Greedy, from FewestReads(). 0: F(N) is unknown, and N begins with
   /// N*.
   int BalancedStart = 0;
   int GreedyStart = 0;

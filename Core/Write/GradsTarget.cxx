@@ -311,7 +311,7 @@ void GradsTarget::WriteValues(
     const std::string missing =
         CatchError([&] { planes.AddRows(first, planeOf(this->Ranks.Size()), values, shuffle); });
     if (!missing.empty()) {
-      shuffle.Fail(missing);
+      shuffle.SendFault(missing);
     }
     shuffle.Exchange();
     const std::string problem = CatchError([&] {

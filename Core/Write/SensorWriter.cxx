@@ -533,7 +533,7 @@ void SensorWriter::WriteGathered()
     this->AddToShuffle(regions, this->StepShuffle);
   });
   if (!fault.empty()) {
-    this->StepShuffle.Fail(fault);
+    this->StepShuffle.SendFault(fault);
   }
   this->StepShuffle.Exchange();
   Shuffle::Range mine;
@@ -705,8 +705,8 @@ void SensorWriter::AddToShuffle(const std::vector<Region>& regions, Shuffle& shu
   }
 }
 
-/// Divides the bytes begin .. begin + count - 1 of the shuffle into write requests of a size that suits the
-/// storage model and gives each of `concurrency` threads a request.
+/// Returns the write requests for the bytes begin .. begin + count - 1 of the shuffle. Returns `concurrency`
+/// requests or more if the sizes that suit the storage model allow that.
 std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
     const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int concurrency) const
 {

@@ -22,7 +22,7 @@ void FragmentExchange::Send(int rank, std::uint64_t position, const void* bytes,
   text.append(static_cast<const char*>(bytes), count);
 }
 
-void FragmentExchange::Fail(const std::string& fault)
+void FragmentExchange::SendFault(const std::string& fault)
 {
   this->Clear();
   for (int rank = 0; rank < this->Ranks.Size(); ++rank) {

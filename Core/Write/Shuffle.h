@@ -27,12 +27,12 @@ public:
   /// Adds a fragment for rank `rank`: `count` bytes at the position `position`. Copies the bytes.
   void Send(int rank, std::uint64_t position, const void* bytes, std::uint64_t count);
   /// Replaces this rank's fragments by a fault, which ForReceived() throws on all ranks after the exchange.
-  void Fail(const std::string& fault);
+  void SendFault(const std::string& fault);
   /// Exchanges the fragments of all ranks. Collective: every rank of the communicator calls it.
   void Exchange() { this->Ranks.Exchange(this->Outgoing, this->Incoming); }
 
   /// Calls visit(position, bytes, count) for each fragment that this rank has received. The bytes stay valid
-  /// until the next exchange. Throws Error with the fault of a rank that called Fail().
+  /// until the next exchange. Throws Error with the fault of a rank that called SendFault().
   template <typename Visit>
   void ForReceived(Visit visit) const;
 
@@ -89,7 +89,7 @@ public:
     std::uint64_t Count = 0;
   };
   /// Returns this rank's part after Exchange(). The bytes stay valid until the second next call of Begin().
-  /// Throws Error if the part is incomplete, or if a rank has called Fail().
+  /// Throws Error if the part is incomplete, or if a rank has called SendFault().
   Range ReceivedRange();
 
 private:

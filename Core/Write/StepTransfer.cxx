@@ -206,8 +206,8 @@ void StepSender::End()
   };
   if (!this->WaitUntil(ended)) {
     this->Roles.LeakCommunicators();
-    throw Error(fmt::format(
-        "Rank {} waited {} s for the I/O ranks to finish.", this->Roles.Rank(), this->WaitSeconds));
+    throw Error(fmt::format("The I/O ranks have not finished: rank {} stopped waiting after {} s.",
+        this->Roles.Rank(), this->WaitSeconds));
   }
 }
 

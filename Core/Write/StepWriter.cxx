@@ -590,7 +590,7 @@ void StepWriter::ExchangeParts()
     });
   });
   if (!fault.empty()) {
-    fragments.Fail(fault);
+    fragments.SendFault(fault);
   }
   fragments.Exchange();
   RunOnAllRanks(this->Ranks, [&] { this->Packer->AddReceived(fragments, this->Threads); });

@@ -1,8 +1,8 @@
 /**
  * @class vtkPatchGeometryRepresentation
- * @brief ParaView's own representation, which draws data with vtkPatchViewGeometryFilter
+ * @brief Replacement of ParaView's geometry representation, which draws with vtkPatchViewGeometryFilter
  *
- * While the plugin is loaded, this class draws ParaView's surfaces, wireframes and points
+ * While the plugin is loaded, ParaView uses this class for surfaces, wireframes and points
  * (ReplacedFilters.xml).
  */
 #ifndef vtkPatchGeometryRepresentation_h

@@ -122,7 +122,7 @@ class DataSet:
             return [self[i] for i in range(*index.indices(count))]
         index = _arguments.integer(index, "step index", "a whole number, counted from 0")
         if not -count <= index < count:
-            raise IndexError("step index %d is out of range: the series has %s, counted from 0" % (index, _describe.count(count, "step")))
+            raise IndexError("step index %d is out of range: the series has %s, counted from 0" % (index, _describe.count_text(count, "step")))
         if self._core is None:
             raise ValueError("%s is closed" % _errors.path_text(self.path))
         with _errors.as_missing_file():
@@ -176,7 +176,7 @@ class DataSet:
         found, left_out = _references.references(self, prefix)
         if left_out:
             name, reason = next(iter(left_out.items()))
-            warnings.warn("%s cannot be referenced. The first: '%s': %s" % (_describe.count(len(left_out), "array"), name, reason), stacklevel=2)
+            warnings.warn("%s cannot be referenced. The first: '%s': %s" % (_describe.count_text(len(left_out), "array"), name, reason), stacklevel=2)
         return found
 
     def close(self):
@@ -190,7 +190,7 @@ class DataSet:
         self.close()
 
     def __repr__(self):
-        return "<patchio.DataSet %r: %s, %s>" % (self.path, self.format, _describe.count(len(self), "step"))
+        return "<patchio.DataSet %r: %s, %s>" % (self.path, self.format, _describe.count_text(len(self), "step"))
 
     def _repr_html_(self):
         return _describe.html_of_data_set(self)

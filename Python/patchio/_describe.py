@@ -7,7 +7,7 @@ _PLURALS = {"patch": "patches"}
 _MAX_ROWS = 50
 
 
-def count(number, noun):
+def count_text(number, noun):
     """Returns the number with its noun, such as "1 step" or "2 steps"."""
     return "%d %s" % (number, noun if number == 1 else _PLURALS.get(noun, noun + "s"))
 
@@ -23,13 +23,13 @@ def _html_table(head, rows):
 
 
 def _variables_table(step):
-    rows = [(v.name, v.centering, v.components, count(int(present.sum()), "patch"))
+    rows = [(v.name, v.centering, v.components, count_text(int(present.sum()), "patch"))
             for v, present in zip(step.variables.values(), step.presence)]
     return _html_table(("variable", "at", "components", "on"), rows)
 
 
 def _levels_table(step):
-    rows = [(name, count(int(level["patch_count"]), "patch"), role if role != "refinement" else
+    rows = [(name, count_text(int(level["patch_count"]), "patch"), role if role != "refinement" else
              " x ".join(str(n) for n in level["ratio"][:step.dimension])) for name, role, level in
             zip(step.level_names, step.level_roles, step.levels)]
     return _html_table(("level", "patches", "ratio"), rows)

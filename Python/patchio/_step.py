@@ -373,8 +373,8 @@ class Step:
 
     def __repr__(self):
         return "<patchio.Step %d at time %g: %s on %s, %s>" % (
-            self.number, self.time, _describe.count(len(self.patches), "patch"), _describe.count(len(self.levels), "level"),
-            _describe.count(len(self.variables), "variable"))
+            self.number, self.time, _describe.count_text(len(self.patches), "patch"), _describe.count_text(len(self.levels), "level"),
+            _describe.count_text(len(self.variables), "variable"))
 
     def _repr_html_(self):
         return _describe.html_of_step(self)

@@ -17,8 +17,8 @@ import h5py
 import numpy as np
 
 import simulation
+from output import run    # lets expectations be found
 from expectations import expect, failed
-from output import run
 
 UNDEF = np.float32(-9.99e33)
 

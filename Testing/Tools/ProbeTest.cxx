@@ -366,7 +366,7 @@ TEST(ProbeFunctions, AreChosenByNameAndGroup)
   EXPECT_THAT(SelectFunctions({"all"}), SizeIs(AllFunctions().size()));
   EXPECT_THAT(NamesOf(SelectFunctions({"read"})), ElementsAre("read"));
   EXPECT_THAT(MessageOf([] { SelectFunctions({"read", "raed"}); }), HasSubstr("'raed'"));
-  EXPECT_THAT(MessageOf([] { ParseView("mine"); }), HasSubstr("'mine'"));
+  EXPECT_THAT(MessageOf([] { ViewNamed("mine"); }), HasSubstr("'mine'"));
 }
 
 TEST(ProbeSettings, AreChecked)

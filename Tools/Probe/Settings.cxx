@@ -200,7 +200,7 @@ StudySelection CheckSettings(const Settings& settings, int ranks)
   StudySelection selection;
   selection.Functions = SelectFunctions(settings.Functions);
   for (const std::string& name : settings.Views) {
-    selection.Views.push_back(ParseView(name));
+    selection.Views.push_back(ViewNamed(name));
   }
   selection.Sizes = settings.Sizes;
   selection.Blocks = settings.Blocks;

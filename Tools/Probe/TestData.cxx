@@ -56,7 +56,7 @@ const char* NameOf(View view)
   return "interleaved";
 }
 
-View ParseView(const std::string& name)
+View ViewNamed(const std::string& name)
 {
   for (const View view : AllViews) {
     if (name == NameOf(view)) {

@@ -23,7 +23,7 @@ constexpr View AllViews[] = {View::Own, View::Whole, View::Interleaved};
 /// Returns "own", "whole" or "interleaved".
 const char* NameOf(View view);
 /// Returns the view with the name `name`. Throws Error for unknown names.
-View ParseView(const std::string& name);
+View ViewNamed(const std::string& name);
 
 /// The part of a file that one rank sees.
 struct Layout
@@ -53,8 +53,8 @@ struct Layout
       std::uint64_t offset, std::uint64_t bytes, const std::function<void(const Run&)>& visit) const;
 };
 
-/// Returns the largest size up to `size` that `ranks` ranks can share equally in each view; 0 if no such
-/// size exists.
+/// Returns the largest file size up to `size` bytes that `ranks` ranks can share equally in each view; 0 if
+/// no such size exists. `piece`: bytes of a piece in View::Interleaved.
 std::uint64_t DivisibleSize(std::uint64_t size, int ranks, std::uint64_t piece);
 
 // ---- values

@@ -43,7 +43,7 @@ struct FolderCreator
 
 /// Returns the creator of a folder patchio_probe_HOST_PID, patchio_probe_HOST_PID.2 and so on; nullopt for
 /// other names.
-std::optional<FolderCreator> ParseCreator(const std::string& name)
+std::optional<FolderCreator> CreatorNamed(const std::string& name)
 {
   const std::string prefix = Prefix;
   const std::size_t last = name.rfind('_');
@@ -240,7 +240,7 @@ ProbeFolders RemoveDeadProbeFolders(const std::string& dir)
   const std::string host = MachineName();
   for (const fs::path& entry : EntriesOf(dir, [](const fs::directory_entry&) { return true; })) {
     const std::string path = entry.string();
-    const std::optional<FolderCreator> creator = ParseCreator(fs::path(path).filename().string());
+    const std::optional<FolderCreator> creator = CreatorNamed(fs::path(path).filename().string());
     if (!creator || !fs::is_directory(path, fault) ||
         (creator->Host == host && IsRunning(creator->Process))) {
       continue;

@@ -110,7 +110,7 @@ void MultiFabReader::ReadTop()
       static_cast<int>(this->Lines.NextNumber("the number of components", 1, MostComponents));
   TextScanner words(this->Lines.Next("the width of the ghost layer"));
   Int3& ghosts = this->Header.Ghosts;
-  if (!TakeTuple(words, ghosts, this->Dimension)) {
+  if (!ParseTuple(words, ghosts, this->Dimension)) {
     int width = 0;
     TextScanner again(words.Remaining());
     if (!again.Consume(width)) {
@@ -149,7 +149,7 @@ void MultiFabReader::ReadBox()
 {
   TextScanner words(this->Lines.Next("a box"));
   TypedBox box;
-  if (!TakeBox(words, box, this->Dimension)) {
+  if (!ParseBox(words, box, this->Dimension)) {
     this->Lines.Fail("a box of the form ((lower) (upper) (centring))");
   }
   if (this->Header.Boxes.empty()) {
@@ -238,7 +238,7 @@ void MultiFabReader::ReadKind()
 {
   const std::string line = this->Lines.LastLine();
   TextScanner words(line);
-  if (!TakeRealKind(words, this->Header.Kind) || !words.AtEnd()) {
+  if (!ParseRealKind(words, this->Header.Kind) || !words.AtEnd()) {
     throw FileError(this->Lines.Path(), "a number format (4 or 8 bytes, IEEE) in the last line",
         fmt::format("'{}'", PlainText(line.substr(0, 80))),
         "The file is damaged, or its number format is not supported");

@@ -14,7 +14,7 @@ constexpr std::array<int, 8> Double{64, 11, 52, 0, 1, 12, 0, 1023};
 constexpr std::array<int, 8> Single{32, 8, 23, 0, 1, 9, 0, 127};
 
 /// Parses a list such as "(8, (64 11 52 0 1 12 0 1023))", of at most 8 numbers. Returns false for other text.
-bool TakeList(TextScanner& words, std::array<int, 8>& list, int& count)
+bool ParseList(TextScanner& words, std::array<int, 8>& list, int& count)
 {
   if (!words.Consume("(") || !words.Consume(count) || count < 1 || count > 8 || !words.Consume(",") ||
       !words.Consume("(")) {
@@ -59,12 +59,12 @@ std::size_t Digits(int number)
 
 }  // namespace
 
-bool TakeRealKind(TextScanner& words, RealKind& kind)
+bool ParseRealKind(TextScanner& words, RealKind& kind)
 {
   std::array<int, 8> bits{}, order{};
   int bitCount = 0, bytes = 0;
-  if (!words.Consume("(") || !TakeList(words, bits, bitCount) || !words.Consume(",") ||
-      !TakeList(words, order, bytes) || !words.Consume(")") || bitCount != 8) {
+  if (!words.Consume("(") || !ParseList(words, bits, bitCount) || !words.Consume(",") ||
+      !ParseList(words, order, bytes) || !words.Consume(")") || bitCount != 8) {
     return false;
   }
   if (!(bits == Double && bytes == 8) && !(bits == Single && bytes == 4)) {
@@ -82,12 +82,12 @@ bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header)
     return false;
   }
   TextScanner words(text.substr(0, end));
-  if (!words.Consume("FAB") || !TakeRealKind(words, header.Kind)) {
+  if (!words.Consume("FAB") || !ParseRealKind(words, header.Kind)) {
     return false;
   }
   header.PrefixBytes = end - words.Remaining().size();
   header.Bytes = end + 1;
-  return TakeBox(words, header.Box, dimension) && words.Consume(header.Components) && words.AtEnd();
+  return ParseBox(words, header.Box, dimension) && words.Consume(header.Components) && words.AtEnd();
 }
 
 std::size_t FabHeaderBytes(std::size_t prefixBytes, const TypedBox& box, int dimension, int components)

@@ -23,7 +23,7 @@ struct RealKind
 /// Parses a number format such as "((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))": the bit fields of
 /// IEEE numbers, and their byte order. Returns false unless the numbers have 4 or 8 bytes in big-endian or
 /// little-endian order.
-bool TakeRealKind(TextScanner& words, RealKind& kind);
+bool ParseRealKind(TextScanner& words, RealKind& kind);
 
 /// The line before the numbers of a FAB: "FAB", number format, box, number of components.
 struct FabHeader

@@ -68,8 +68,8 @@ private:
   void ReadHeaders(int file);
   void ReadUnclear();
   void ReadHeader(int file, RequestedFab& fab, FabHeader& header) const;
-  void TakeHeader(int file, RequestedFab& fab, const FabHeader& header) const;
-  bool TakeExpected(int file, RequestedFab& fab, const FabHeader& example) const;
+  void AddLocation(int file, RequestedFab& fab, const FabHeader& header) const;
+  bool AddIfExpected(int file, RequestedFab& fab, const FabHeader& example) const;
   void CheckInside(int file, RequestedFab& fab) const;
   void WriteLocations();
   void WriteLocation(std::size_t request, int component, const RequestedFab& fab, int file);
@@ -178,7 +178,7 @@ void Locator::ReadHeaders(int file)
     } else if (!haveExample) {
       this->ReadHeader(file, fab, example);
       haveExample = fab.Fault.empty();
-    } else if (this->Options.Verify || !this->TakeExpected(file, fab, example)) {
+    } else if (this->Options.Verify || !this->AddIfExpected(file, fab, example)) {
       wanted.Uncertain.push_back(i);
     }
   }
@@ -217,13 +217,13 @@ void Locator::ReadHeader(int file, RequestedFab& fab, FabHeader& header) const
       throw FileError(path, fmt::format("a FAB of 4 or 8 byte numbers at byte {}", offset),
           fmt::format("'{}'", PlainText({text.data(), std::min<std::size_t>(bytes, 60)})), Advice);
     }
-    this->TakeHeader(file, fab, header);
+    this->AddLocation(file, fab, header);
   } catch (const std::exception& error) {
     fab.Fault = error.what();
   }
 }
 
-void Locator::TakeHeader(int file, RequestedFab& fab, const FabHeader& header) const
+void Locator::AddLocation(int file, RequestedFab& fab, const FabHeader& header) const
 {
   const TypedBox box = this->BoxOf(fab);
   if (!(header.Box.Indices == box.Indices) || header.Box.NodeCentred != box.NodeCentred ||
@@ -241,7 +241,7 @@ void Locator::TakeHeader(int file, RequestedFab& fab, const FabHeader& header) c
 }
 
 /// Returns whether the FAB has exactly the size that a header like `example` and the numbers need.
-bool Locator::TakeExpected(int file, RequestedFab& fab, const FabHeader& example) const
+bool Locator::AddIfExpected(int file, RequestedFab& fab, const FabHeader& example) const
 {
   const FabLocation& place = this->LocationOf(fab);
   const std::uint64_t end = place.Next != 0 ? place.Next : this->Files[static_cast<std::size_t>(file)].Bytes;

@@ -21,7 +21,7 @@ constexpr const char* Advice = "The file is damaged, still being written, or not
 
 }  // namespace
 
-bool TakeTuple(TextScanner& scanner, Int3& tuple, int dimension)
+bool ParseTuple(TextScanner& scanner, Int3& tuple, int dimension)
 {
   tuple = {0, 0, 0};
   bool good = scanner.Consume("(");
@@ -31,16 +31,16 @@ bool TakeTuple(TextScanner& scanner, Int3& tuple, int dimension)
   return good && scanner.Consume(")");
 }
 
-bool TakeBox(TextScanner& scanner, TypedBox& box, int dimension)
+bool ParseBox(TextScanner& scanner, TypedBox& box, int dimension)
 {
   constexpr int largest = 1 << 30;
   const auto fits = [](int index) { return index >= -largest && index <= largest; };
   const Int3& lower = box.Indices.Lower;
   const Int3& upper = box.Indices.Upper;
-  return scanner.Consume("(") && TakeTuple(scanner, box.Indices.Lower, dimension) &&
-         TakeTuple(scanner, box.Indices.Upper, dimension) && TakeTuple(scanner, box.NodeCentred, dimension) &&
-         scanner.Consume(")") && !box.Indices.Empty() && std::all_of(lower.begin(), lower.end(), fits) &&
-         std::all_of(upper.begin(), upper.end(), fits);
+  return scanner.Consume("(") && ParseTuple(scanner, box.Indices.Lower, dimension) &&
+         ParseTuple(scanner, box.Indices.Upper, dimension) &&
+         ParseTuple(scanner, box.NodeCentred, dimension) && scanner.Consume(")") && !box.Indices.Empty() &&
+         std::all_of(lower.begin(), lower.end(), fits) && std::all_of(upper.begin(), upper.end(), fits);
 }
 
 /// Appends a block of the file to the buffer. Returns false at the end of the file.
@@ -204,7 +204,7 @@ void HeaderReader::ReadDomains()
   TextScanner words(this->Lines.Next("the domain of each level"));
   for (LevelHeader& level : this->Header.Levels) {
     TypedBox box;
-    if (!TakeBox(words, box, this->Header.Dimension)) {
+    if (!ParseBox(words, box, this->Header.Dimension)) {
       this->Lines.Fail("a box of cells for each level");
     }
     level.Domain = box.Indices;

@@ -24,9 +24,9 @@ struct TypedBox
 
 /// Parses a tuple of `dimension` numbers, such as "(1,2,3)". The other numbers of `tuple` become 0. Returns
 /// false if the text does not begin with such a tuple.
-bool TakeTuple(TextScanner& scanner, Int3& tuple, int dimension);
+bool ParseTuple(TextScanner& scanner, Int3& tuple, int dimension);
 /// Parses a box. Returns false for other text, for an empty box, and for indices beyond +-2^30.
-bool TakeBox(TextScanner& scanner, TypedBox& box, int dimension);
+bool ParseBox(TextScanner& scanner, TypedBox& box, int dimension);
 
 /// Reads a text file line by line, with one block of the file in memory.
 class TextLines

@@ -76,7 +76,7 @@ private:
   bool InPart = false;          ///< the current record is not complete
   bool Searching = false;       ///< searching for an undamaged fragment behind a damaged one
   std::uint64_t DamageEnd = 0;  ///< end of the last fragment that has its full length but is damaged
-  /// Limit on the bytes that are checked during searches, so that a forged log cannot take hours.
+  /// Bytes that searches may still check. The total is limited, so that a forged log cannot take hours.
   std::uint64_t Budget = std::uint64_t(1) << 26;
   RecordLog Log;
 };
@@ -329,10 +329,10 @@ public:
   {
     const TableReader tables(this->Folder, this->Step.Record);
     this->Step.Data.Path = this->Folder + "/" + this->Step.Record.Files[0];
-    this->TakePatches(tables);
-    this->TakeMeshes(tables);
-    this->TakeAxes(tables);
-    this->TakePresence(tables);
+    this->ReadPatches(tables);
+    this->ReadMeshes(tables);
+    this->ReadAxes(tables);
+    this->ReadPresence(tables);
     const std::string fault = CatchError([this] { CheckCatalog(this->Step.Data); });
     if (!fault.empty()) {
       throw Error(fmt::format("{}: {} {}.", this->Step.Data.Path, fault, Advice));
@@ -341,17 +341,17 @@ public:
   }
 
 private:
-  void TakePatches(const TableReader& tables);
-  void TakePatch(const TableReader& tables, std::size_t row, int level, int file, const int* box, int number);
-  void TakeMeshes(const TableReader& tables);
-  void TakeAxes(const TableReader& tables);
-  void TakePresence(const TableReader& tables);
+  void ReadPatches(const TableReader& tables);
+  void ReadPatch(const TableReader& tables, std::size_t row, int level, int file, const int* box, int number);
+  void ReadMeshes(const TableReader& tables);
+  void ReadAxes(const TableReader& tables);
+  void ReadPresence(const TableReader& tables);
 
   const std::string Folder;
   RecordedStep Step;
 };
 
-void StepReader::TakePatches(const TableReader& tables)
+void StepReader::ReadPatches(const TableReader& tables)
 {
   Catalog& data = this->Step.Data;
   std::size_t count = 0;
@@ -377,7 +377,7 @@ void StepReader::TakePatches(const TableReader& tables)
     const std::vector<int>& ofFiles = this->Step.Record.PatchCounts[l];
     for (std::size_t f = 0; f < ofFiles.size(); ++f) {
       for (int i = 0; i < ofFiles[f]; ++i, ++row) {
-        this->TakePatch(tables, row, static_cast<int>(l), static_cast<int>(f), &boxes[6 * row], numbers[row]);
+        this->ReadPatch(tables, row, static_cast<int>(l), static_cast<int>(f), &boxes[6 * row], numbers[row]);
         if (!marks.empty()) {
           data.Patches[this->Step.Rows[row]].Number = marks[row];
         }
@@ -386,7 +386,7 @@ void StepReader::TakePatches(const TableReader& tables)
   }
 }
 
-void StepReader::TakePatch(
+void StepReader::ReadPatch(
     const TableReader& tables, std::size_t row, int level, int file, const int* box, int number)
 {
   const Level& of = this->Step.Data.Levels[level];
@@ -405,7 +405,7 @@ void StepReader::TakePatch(
   patch.File = patch.Writer = file;
 }
 
-void StepReader::TakeMeshes(const TableReader& tables)
+void StepReader::ReadMeshes(const TableReader& tables)
 {
   if (!this->Step.Data.IsMesh()) {
     return;
@@ -423,7 +423,7 @@ void StepReader::TakeMeshes(const TableReader& tables)
   }
 }
 
-void StepReader::TakeAxes(const TableReader& tables)
+void StepReader::ReadAxes(const TableReader& tables)
 {
   for (int a = 0; a < 3 && this->Step.Data.Grid == GridType::Rectilinear; ++a) {
     Axis& axis = this->Step.Data.Axes[a];
@@ -434,7 +434,7 @@ void StepReader::TakeAxes(const TableReader& tables)
   }
 }
 
-void StepReader::TakePresence(const TableReader& tables)
+void StepReader::ReadPresence(const TableReader& tables)
 {
   Catalog& data = this->Step.Data;
   const std::size_t patches = data.Patches.size();

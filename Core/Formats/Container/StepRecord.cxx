@@ -110,7 +110,7 @@ json JsonOfLevel(const StepRecord& record, std::size_t number)
   return entry;
 }
 
-void TakeLevel(const json& entry, StepRecord& record)
+void ParseLevel(const json& entry, StepRecord& record)
 {
   Level& level = record.Data.Levels.emplace_back();
   level.Ratio = entry.at("ratio").get<Int3>();
@@ -159,7 +159,7 @@ FilterType CompressionOf(const json& entry)
   Require.Fail(fmt::format("values with the unknown compression '{}'", PlainText(name)));
 }
 
-void TakeDataSets(const json& entries, StepRecord& record)
+void ParseDataSets(const json& entries, StepRecord& record)
 {
   const auto below = [](int number, std::size_t count) {
     return number >= 0 && number < static_cast<int>(count);
@@ -223,13 +223,13 @@ StepRecord RecordOf(const json& all)
         !file.empty() && file[0] != '.' && file.find('/') == std::string::npos, "a file outside its folder");
   }
   for (const json& level : all.at("levels")) {
-    TakeLevel(level, record);
+    ParseLevel(level, record);
   }
   for (const json& variable : all.at("variables")) {
     data.Variables.push_back(VariableOf(variable));
     record.Types.push_back(Named(variable, "type", LastElementType));
   }
-  TakeDataSets(all.at("data sets"), record);
+  ParseDataSets(all.at("data sets"), record);
   for (const auto& [name, table] : all.at("tables").items()) {
     record.Tables[name] = {table.at("offset").get<std::uint64_t>(), table.at("bytes").get<std::uint64_t>(),
         table.at("checksum").get<std::uint32_t>()};
@@ -246,7 +246,7 @@ StepRecord RecordOf(const json& all)
 }
 
 /// Reads the beginning of a record. `rest` receives the bytes behind the beginning.
-StepHead TakeHead(std::string_view bytes, std::string_view& rest)
+StepHead ParseHead(std::string_view bytes, std::string_view& rest)
 {
   constexpr std::size_t fixed = 1 + sizeof(std::int64_t) + sizeof(double) + 2 * sizeof(std::uint16_t);
   Require(bytes.size() >= fixed && bytes[0] == StepKind, "an invalid header");
@@ -310,7 +310,7 @@ std::string Encode(const StepRecord& record)
 StepRecord Decode(std::string_view bytes)
 {
   std::string_view text;
-  const StepHead head = TakeHead(bytes, text);
+  const StepHead head = ParseHead(bytes, text);
   try {
     StepRecord record = RecordOf(json::parse(text));
     record.Data.Step = head.Step;
@@ -326,7 +326,7 @@ StepRecord Decode(std::string_view bytes)
 StepHead HeadOf(std::string_view bytes)
 {
   std::string_view ignored;
-  return TakeHead(bytes, ignored);
+  return ParseHead(bytes, ignored);
 }
 
 std::string EncodeLogHead()

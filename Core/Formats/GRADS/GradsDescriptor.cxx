@@ -68,7 +68,7 @@ std::int64_t DaysBefore(int year, Calendar calendar)
 
 /// Parses the hour and minute, which precede Z; both are 0 if there is no Z. Returns false for invalid
 /// numbers.
-bool TakeHour(TextScanner& text, Date& date)
+bool ParseHour(TextScanner& text, Date& date)
 {
   if (text.Remaining().find('z') == std::string_view::npos) {
     return true;
@@ -141,7 +141,7 @@ std::optional<Date> ParseDate(const std::string& mixed, Calendar calendar)
   const std::string lower = LowerCase(mixed);
   TextScanner text(lower);
   Date date;
-  if (!TakeHour(text, date)) {
+  if (!ParseHour(text, date)) {
     return std::nullopt;
   }
   date.Day = 1;

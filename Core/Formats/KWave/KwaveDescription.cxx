@@ -39,7 +39,7 @@ struct Cuboid
   }
 };
 
-std::array<std::int64_t, 3> ExtentsOf(const Cuboid& cuboid)
+std::array<std::int64_t, 3> WidthsOf(const Cuboid& cuboid)
 {
   return {cuboid.Width(0), cuboid.Width(1), cuboid.Width(2)};
 }
@@ -91,7 +91,7 @@ std::vector<Cuboid> ReadCuboids(const KwaveFile& file, const MaskNeeds& needs)
 bool Fits(const std::vector<Cuboid>& cuboids, const MaskNeeds& needs)
 {
   const auto alike = [](const Cuboid& cuboid, const std::array<std::int64_t, 3>& extents) {
-    return ExtentsOf(cuboid) == extents;
+    return WidthsOf(cuboid) == extents;
   };
   return needs.Cuboids.empty() ||
          std::equal(cuboids.begin(), cuboids.end(), needs.Cuboids.begin(), needs.Cuboids.end(), alike);
@@ -268,7 +268,7 @@ void ReadTimes(const KwaveFile& file, KwaveDescription& to)
 }
 
 /// Returns the number of values along x, y and z of a data set with three axes or more.
-std::array<std::int64_t, 3> ExtentsOf(const DatasetInfo& info)
+std::array<std::int64_t, 3> WidthsOf(const DatasetInfo& info)
 {
   const std::uint64_t* const z = info.Dims.data() + info.Dims.size() - 3;
   return {static_cast<std::int64_t>(z[2]), static_cast<std::int64_t>(z[1]), static_cast<std::int64_t>(z[0])};
@@ -323,7 +323,7 @@ private:
   void AddCuboids();
   void AddSources();
   void AddList(const std::string& level, std::uint64_t points, const std::string& positions);
-  bool TakeSteps(const std::string& name, std::uint64_t steps);
+  bool CheckSteps(const std::string& name, std::uint64_t steps);
   void ReadSteps();
   void AddNotes();
   void CheckAnything() const;
@@ -441,7 +441,7 @@ MaskNeeds Reader::NeedsOfData() const
     if (this->Type == MaskType::Corners && IsOfSensor(item.Name) &&
         item.Parts.rbegin()->first == static_cast<std::int64_t>(item.Parts.size())) {
       for (const auto& [number, info] : item.Parts) {
-        needs.Cuboids.push_back(ExtentsOf(info));
+        needs.Cuboids.push_back(WidthsOf(info));
       }
       break;
     }
@@ -536,7 +536,7 @@ void Reader::AddList(const std::string& level, std::uint64_t points, const std::
 
 /// Returns whether the series has at least one step and as many steps as the first series. Adds a series of
 /// another length to the damaged data sets.
-bool Reader::TakeSteps(const std::string& name, std::uint64_t steps)
+bool Reader::CheckSteps(const std::string& name, std::uint64_t steps)
 {
   if (this->SampledSteps == 0 && steps > 0) {
     this->SampledSteps = steps;
@@ -564,7 +564,7 @@ void Reader::AddPoints()
       this->Damaged.push_back(fmt::format("{} ({} of {} points)", item.Name, points, mask.Points));
     } else if (this->SensorPoints(item.Info) != mask.Points || (!series && item.Info.Dims[1] != 1)) {
       this->Unknown.push_back(item.Name);
-    } else if (!series || this->TakeSteps(item.Name, item.Info.Dims[1])) {
+    } else if (!series || this->CheckSteps(item.Name, item.Info.Dims[1])) {
       WidenGrain(to.Sets.back().Parts[0], item.Info, 2);
       to.Quantities.push_back({item.Name, set, series, {true}});
     }
@@ -595,7 +595,7 @@ void Reader::AddCuboids()
       const std::size_t last = info.Dims.size() - 1;
       const std::uint64_t mySteps = last == 3 ? info.Dims[0] : 1;
       const bool fits = cuboid <= static_cast<std::int64_t>(cuboids.size()) && mySteps == steps &&
-                        ExtentsOf(info) == ExtentsOf(cuboids[cuboid - 1]);
+                        WidthsOf(info) == WidthsOf(cuboids[cuboid - 1]);
       if (!fits) {
         this->Unknown.push_back(fmt::format("{}/{}", item.Name, cuboid));
         continue;
@@ -607,7 +607,7 @@ void Reader::AddCuboids()
         (!series && steps != 1)) {
       continue;
     }
-    if (!series || this->TakeSteps(item.Name, steps)) {
+    if (!series || this->CheckSteps(item.Name, steps)) {
       to.Quantities.push_back(quantity);
     }
   }

@@ -130,7 +130,7 @@ public:
 private:
   Location LocateOne(const PatchVariable& request) override;
   void Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request) override;
-  bool IsSeries(int variable) const
+  bool IsTimeVarying(int variable) const
   {
     return !this->Data.Variables[variable].TimeInvariant && this->Data.StepsInFile > 1;
   }
@@ -174,10 +174,10 @@ Location Locator::LocateOne(const PatchVariable& request)
   part.First = this->FirstInPart[request.Patch];
   part.Count = static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
   const std::uint64_t partValues = this->PartValues[request.Patch];
-  if (this->IsSeries(request.Variable) && this->Options.AllSteps) {
+  if (this->IsTimeVarying(request.Variable) && this->Options.AllSteps) {
     part.StepStride = partValues;
     part.Steps = this->Data.StepsInFile;
-  } else if (this->IsSeries(request.Variable)) {
+  } else if (this->IsTimeVarying(request.Variable)) {
     part.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
   }
   return this->LocateAt(where, request);
@@ -195,7 +195,7 @@ void Locator::Check(LocatedDataset& found, const DatasetLocation& where, const P
   found.Type = found.Type == ElementType::UInt32   ? ElementType::Int32
                : found.Type == ElementType::UInt64 ? ElementType::Int64
                                                    : found.Type;
-  const bool series = this->IsSeries(request.Variable);
+  const bool series = this->IsTimeVarying(request.Variable);
   if (series && info.Layout == StorageLayout::Virtual && found.Runs.size() > 1) {
     throw hdf5::UnsupportedError(
         where.Path, "virtual data set that takes steps from several data sets", where.Dataset);

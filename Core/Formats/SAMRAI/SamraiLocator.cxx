@@ -384,7 +384,8 @@ void PatchLocator::Prepare(const std::vector<std::string>& names)
   }
 }
 
-/// Appends the current data sets, which become the components of one array.
+/// Appends the locations of the current data sets, called `names`, to `table`. Returns them as one location
+/// with a component for each data set.
 Location PatchLocator::Append(const std::vector<std::string>& names, LocationTable& table) const
 {
   Location location;

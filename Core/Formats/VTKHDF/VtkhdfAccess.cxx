@@ -162,7 +162,8 @@ Box Access::WholeExtent(const std::string& image, std::uint64_t& flatAxes) const
   for (int axis = 0; axis < 3; ++axis) {
     const double lower = extent[2 * axis], upper = extent[2 * axis + 1];
     if (!(std::abs(lower) < 1 << 30 && std::abs(upper) < 1 << 30 && upper >= lower)) {
-      this->Fail("a 'WholeExtent' with increasing pairs", fmt::format("{} to {}", lower, upper));
+      this->Fail("a 'WholeExtent' of pairs lower <= upper, with indices below 2^30",
+          fmt::format("{} to {}", lower, upper));
     }
     cells.Lower[axis] = static_cast<int>(lower);
     cells.Upper[axis] = static_cast<int>(upper > lower ? upper - 1 : upper);

@@ -141,7 +141,7 @@ TEST(AmrexFab, RefusesOtherNumbers)
            "((8, (48 11 36 0 1 12 0 1023)),(6, (6 5 4 3 2 1)))", "((99, (1)))", "((8, (64 11", ""}) {
     amrex::RealKind kind;
     TextScanner words(real);
-    EXPECT_FALSE(amrex::TakeRealKind(words, kind)) << real;
+    EXPECT_FALSE(amrex::ParseRealKind(words, kind)) << real;
   }
 }
 

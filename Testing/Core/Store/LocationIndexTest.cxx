@@ -244,7 +244,7 @@ TEST_F(IrregularIndex, RefusesChunksThatSeveralArraysClaim)
   }
   EXPECT_NO_THROW(read());
   table.Locations[7].First = 0;
-  EXPECT_THAT(testing::MessageOf(read), ::testing::HasSubstr("a location outside its entries"));
+  EXPECT_THAT(testing::MessageOf(read), ::testing::HasSubstr("a location whose entries do not follow"));
 }
 
 TEST(LocationIndex, TakesFewBytes)

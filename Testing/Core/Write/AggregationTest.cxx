@@ -186,7 +186,7 @@ TEST(Shuffle, TellsWhatIsMissing)
   EXPECT_THAT(testing::MessageOf([&] { part.ReceivedRange(); }), ::testing::HasSubstr("4 of 6"));
   Shuffle none(*alone);
   none.Begin({0, 6});
-  none.Fail("no values here");
+  none.SendFault("no values here");
   none.Exchange();
   EXPECT_EQ(testing::MessageOf([&] { none.ReceivedRange(); }), "no values here");
 }
