@@ -59,7 +59,7 @@ int vtkPatchSurface::RequestData(
   blockFilter->SetPieceInvariant(this->GetPieceInvariant());
   blockFilter->SetNonlinearSubdivisionLevel(this->GetNonlinearSubdivisionLevel());
   blockFilter->SetFastMode(this->GetFastMode());
-#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 2, 0)
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 2, 0)  // earlier versions do not have the property
   blockFilter->SetRemoveGhostInterfaces(this->GetRemoveGhostInterfaces());
 #endif
   return patchio::RunOnCopy(blockFilter, tree, output);

@@ -337,7 +337,7 @@ enum class CompressionChoice : std::uint8_t
   Off,
   Deflate,
   Zstd,
-  Auto  ///< deflate for each variable of which deflate makes a sample at least a tenth smaller
+  Auto  ///< deflate for each variable if deflate makes a sample of its values at least a tenth smaller
 };
 constexpr CompressionChoice LastCompressionChoice = CompressionChoice::Auto;
 

@@ -45,7 +45,7 @@ public:
   virtual ~Target() = default;
   /// Prepares a step, with all HDF5 calls of the write. Call this method on the simulation's thread: the HDF5
   /// library is not thread-safe, and the simulation may use the same library. Steps must be written in the
-  /// order of the calls of Prepare(). `source`: arrays for a target that copies parts. Such a target must not
+  /// order of the calls of Prepare(). `source`: arrays for a target that copies parts. That target must not
   /// throw an Error on one rank alone; the PendingStep informs the other ranks of a fault. Throws Error. Not
   /// collective, but all ranks must call it.
   virtual PendingStep Prepare(container::StepToWrite step, const SimulationArrays& source) = 0;

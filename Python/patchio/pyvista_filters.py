@@ -82,9 +82,9 @@ class PatchFilters:
         return plane
 
     def _array(self, name):
-        """Returns the association (vtkDataObject.CELL or POINT) and the name of an array. None means the only array of numbers.
+        """Returns the association (vtkDataObject.CELL or POINT) and the name of an array. If `name` is None: of the only array of numbers.
 
-        Raises ValueError if the mesh lacks the array or, for None, has several arrays of numbers.
+        Raises ValueError if the mesh lacks the array or, if `name` is None, has several arrays of numbers.
         """
         fields = {}
         for leaf in _leaves(self._mesh):

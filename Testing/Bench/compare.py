@@ -7,7 +7,8 @@ a suite once with each of them, on the same data. A ratio above 1 means that AFT
 an upper limit. Rows without a goal have no better direction; their ratios are AFTER / BEFORE. Writes compare.json.
 
 Most rows of the suites extract and tuning are ratios of PatchIO to ParaView or to fixed numbers of threads, which take most of an
-hour. `times` measures PatchIO alone, in a few minutes: its filters with their images, and reads whose number of threads it chooses."""
+hour. `times` measures PatchIO alone, in a quarter of an hour a round: PatchIO's filters with their images, and reads for which PatchIO
+chooses the number of threads."""
 import argparse
 import glob
 import json
@@ -21,76 +22,69 @@ import measuring    # lets emulator be found
 import emulator
 from suites import extract, tuning
 
-REVERSED = "share"    # rows of `times` that have this word are better if they are larger
 
-
-def places(sources):
+def settings_of(sources):
     """Returns the environment variables that choose a build."""
     build = os.path.join(sources, "build", "release")
     plugins = glob.glob(os.path.join(build, "lib", "paraview-*", "plugins", "PatchIO", "PatchIO.so"))
     return {"PATCHIO_PROGRAMS": os.path.join(build, "bin"), "PATCHIO_PLUGIN": max(plugins, key=os.path.getmtime, default="")}
 
 
+def row_of(number, goal="<="):
+    """Returns a row of `times`. goal: "<=" if a smaller number is better, ">=" if a larger number is."""
+    return {"goal": goal, "measured": {"median": number}}
+
+
 def filter_times(data):
-    """Returns the seconds of PatchIO's filters: alone, and with their images in ParaView."""
+    """Returns rows with the seconds of PatchIO's filters: alone, and with their images in ParaView."""
     times = {}
     for program, names in (("patchio_bench_extract", extract.SLICES), ("patchio_bench_contour", (extract.CONTOUR,))):
         found = measuring.run_json([measuring.programs() + "/" + program, "--rounds", "8"])
         for name in names:
             for way in ("one thread", "all threads"):
-                times["%s alone, %s" % (name, way)] = statistics.median(found[name][way])
+                times["%s alone, %s" % (name, way)] = row_of(statistics.median(found[name][way]))
     for label, path, array, _ in extract.data_sets(measuring.Report("times", data), data):
         measuring.remember(os.path.dirname(path))
         # The surfaces of clips and thresholds of large data take VTK minutes.
         solids = extract.SOLIDS if label == "sphere" else ()
         found = measuring.pvbatch("extract_frame.py", path, array, "merged", 2, "PatchIO", *extract.SLICES, extract.SURFACE, extract.CONTOUR, *solids, timeout=6000)
         for name, ways in found.items():
-            times["%s: %s and its image" % (label, name)] = statistics.median(each["filter"] + each["picture"] for each in ways["PatchIO"])
-            times["%s: %s, next image" % (label, name)] = statistics.median(each["again"] for each in ways["PatchIO"])
+            times["%s: %s and its image" % (label, name)] = row_of(statistics.median(each["filter"] + each["picture"] for each in ways["PatchIO"]))
+            times["%s: %s, next image" % (label, name)] = row_of(statistics.median(each["again"] for each in ways["PatchIO"]))
     return times
 
 
 def automatic_times(data):
-    """Returns the seconds of reads whose number of threads PatchIO chooses, and shares of simulated reads near the best number."""
+    """Returns rows with shares of simulated reads near the best number of threads, and the seconds of reads for which PatchIO chooses
+    the number."""
     found = measuring.run_json([measuring.programs() + "/patchio_controller_shares"])
-    times = {"%s of simulated reads, %s" % (REVERSED, scenario): found[scenario]["controller"] for scenario in ("right", "wrong", "loads", "none")}
+    times = {"share of simulated reads, " + scenario: row_of(found[scenario]["controller"], ">=") for scenario in ("right", "wrong", "loads", "none")}
     summary = measuring.make_dump(data, "two_level_%d" % tuning.PATCHES, ranks=2, patches=tuning.PATCHES, size=tuning.SIZE)
     dump = os.path.dirname(os.path.dirname(summary))
     measuring.remember(dump)
     for ranks in (1, 2):
-        times["page cache, NP = %d" % ranks] = statistics.median(tuning.automatic(summary, ranks, 10)["read"])
+        times["page cache, NP = %d" % ranks] = row_of(statistics.median(tuning.automatic(summary, ranks, 10)["read"]))
     if not emulator.missing():
         with emulator.slow_storage(dump, **tuning.STORAGE) as storage:
             mounted = storage.path(os.path.relpath(summary, dump))
             for ranks in (1, 4):
-                times["emulator with N* = 64, NP = %d" % ranks] = sum(tuning.automatic(mounted, ranks, 1)["read"])
+                times["emulator with N* = 64, NP = %d" % ranks] = row_of(sum(tuning.automatic(mounted, ranks, 1)["read"]))
     return times
 
 
 def measure_times(sources, data):
-    """Runs `times` once with a build, and returns measure -> number."""
-    os.environ.update(places(sources))
-    times = {**filter_times(data), **automatic_times(data)}
-    measuring.say("%s: %s" % (sources, json.dumps(times)))
-    return times
-
-
-def compare_times(before, after, arguments):
-    """Returns the rows of `times`, as compare() does."""
-    found = {}
-    for number in range(arguments.rounds):
-        sides = [("before", before), ("after", after)]
-        measured = {side: measure_times(sources, arguments.data) for side, sources in (sides if number % 2 == 0 else sides[::-1])}
-        for name in (each for each in measured["after"] if each in measured["before"]):
-            ratio = measured["after"][name] / measured["before"][name]
-            row = found.setdefault(name, {"suite": "times", "measure": name, "goal": ">= 0.97", "ratios": []})
-            row["ratios"].append(ratio if REVERSED in name else 1 / ratio)
-    return list(found.values())
+    """Runs `times` once with a build, and returns its rows, measure -> row."""
+    os.environ.update(settings_of(sources))
+    rows = {**filter_times(data), **automatic_times(data)}
+    measuring.say("%s: %s" % (sources, {name: row["measured"]["median"] for name, row in rows.items()}))
+    return rows
 
 
 def measure(sources, suite, data, out):
     """Runs a suite once with a build, and returns its rows, measure -> row."""
-    settings = dict(os.environ, **places(sources))
+    if suite == "times":
+        return measure_times(sources, data)
+    settings = dict(os.environ, **settings_of(sources))
     command = [sys.executable, os.path.join(sources, "Testing", "Bench", "bench.py"), suite, "--rounds", "1", "--data", data, "--out", out]
     done = subprocess.run(command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
@@ -141,8 +135,7 @@ def main(words=None):
     os.makedirs(arguments.out, exist_ok=True)
     rows = []
     for suite in arguments.suites:
-        found = (compare_times(arguments.before, arguments.after, arguments) if suite == "times"
-                 else compare(suite, arguments.before, arguments.after, arguments))
+        found = compare(suite, arguments.before, arguments.after, arguments)
         rows += found
         print(table(found), flush=True)
         with open(os.path.join(arguments.out, "compare.json"), "w") as out:

@@ -14,7 +14,7 @@ namespace patchio::probe {
 
 class Progress;
 
-/// The measurement of which a study is a part, if any.
+/// The larger measurement, if any, that contains the study.
 struct StudyFrame
 {
   Progress* Bar = nullptr;  ///< shows the progress; null: the study shows its own progress
