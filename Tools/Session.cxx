@@ -27,7 +27,7 @@ void AddPath(CLI::App& command, std::string& path, const std::string& orElse)
 {
   std::string text;
   for (const Format* format : AllFormats()) {
-    text += (text.empty() ? "Data: " : "; ") + std::string(format->Opens());
+    text += (text.empty() ? "Data: " : "; ") + std::string(format->SupportedFiles());
   }
   command.add_option("path", path, text + orElse)->required()->transform([](const std::string& given) {
     return NormalizedPath(given);

@@ -355,29 +355,29 @@ std::string CatchError(const std::function<void()>& work)
   return {};
 }
 
-void RunOnAllRanks(Communicator& comm, const std::function<void()>& work)
+void RunOnAllRanks(Communicator& ranks, const std::function<void()>& work)
 {
   const std::string ownFault = CatchError(work);
-  if (AllOf(comm, ownFault.empty())) {
+  if (AllOf(ranks, ownFault.empty())) {
     return;
   }
-  for (const std::string& fault : comm.AllGather(ownFault)) {
+  for (const std::string& fault : ranks.AllGather(ownFault)) {
     if (!fault.empty()) {
       throw Error(fault);
     }
   }
 }
 
-bool AllOf(Communicator& comm, bool holds)
+bool AllOf(Communicator& ranks, bool holds)
 {
-  return comm.Max({holds ? 0.0 : 1.0})[0] == 0;
+  return ranks.Max({holds ? 0.0 : 1.0})[0] == 0;
 }
 
-std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector<std::string>& lines)
+std::optional<RankDifference> CompareLines(Communicator& ranks, const std::vector<std::string>& lines)
 {
   const std::string ownLines = JoinTexts(lines);
   const std::vector<std::uint64_t> sums =
-      GatherValues(comm, std::vector<std::uint64_t>{Checksum(ownLines.data(), ownLines.size())});
+      GatherValues(ranks, std::vector<std::uint64_t>{Checksum(ownLines.data(), ownLines.size())});
   const auto other =
       std::find_if(sums.begin(), sums.end(), [&](std::uint64_t sum) { return sum != sums[0]; });
   if (other == sums.end()) {
@@ -386,8 +386,8 @@ std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector
   RankDifference found;
   found.Rank = other - sums.begin();
   found.Count = sums.size() - std::count(sums.begin(), sums.end(), sums[0]);
-  const bool isShown = comm.Rank() == 0 || comm.Rank() == static_cast<int>(found.Rank);
-  const std::vector<std::string> texts = comm.AllGather(isShown ? ownLines : std::string());
+  const bool isShown = ranks.Rank() == 0 || ranks.Rank() == static_cast<int>(found.Rank);
+  const std::vector<std::string> texts = ranks.AllGather(isShown ? ownLines : std::string());
   found.First = SplitTexts(texts[0]);
   found.Other = SplitTexts(texts[found.Rank]);
   found.Line =
@@ -397,11 +397,11 @@ std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector
 }
 
 std::vector<std::byte> ProduceOnRankZero(
-    Communicator& comm, const std::function<std::vector<std::byte>()>& produce)
+    Communicator& ranks, const std::function<std::vector<std::byte>()>& produce)
 {
   // The last byte is 0 if the other bytes are the result, and 1 if they are an error message.
   std::vector<std::byte> message;
-  if (comm.Rank() == 0) {
+  if (ranks.Rank() == 0) {
     const std::string fault = CatchError([&] {
       message = produce();
       message.push_back(std::byte{0});
@@ -412,7 +412,7 @@ std::vector<std::byte> ProduceOnRankZero(
       message.push_back(std::byte{1});
     }
   }
-  comm.Broadcast(message);
+  ranks.Broadcast(message);
   assert(!message.empty());
   const bool failed = message.back() != std::byte{0};
   message.pop_back();

@@ -96,9 +96,9 @@ void ForEachMessage(std::uint64_t bytes, Transfer transfer)
 
 /// Divides `count` items evenly among `ranks` ranks. Returns the first index of the share of `rank`, and the
 /// index after the last.
-inline std::pair<std::size_t, std::size_t> ShareOfRank(std::size_t count, int rank, int ranks)
+inline std::pair<std::size_t, std::size_t> ShareOfRank(std::size_t count, int rank, int rankCount)
 {
-  return {count * rank / ranks, count * (rank + 1) / ranks};
+  return {count * rank / rankCount, count * (rank + 1) / rankCount};
 }
 
 /// Packs plain values into a string that can be gathered; UnpackValues() concatenates the values of gathered
@@ -126,9 +126,9 @@ std::vector<T> UnpackValues(const std::vector<std::string>& texts)
 /// Returns the plain values of all ranks, in rank order, on all ranks. The numbers of values may differ.
 /// Collective: every rank of the communicator calls it.
 template <typename T>
-std::vector<T> GatherValues(Communicator& comm, const std::vector<T>& values)
+std::vector<T> GatherValues(Communicator& ranks, const std::vector<T>& values)
 {
-  return UnpackValues<T>(comm.AllGather(PackValues(values)));
+  return UnpackValues<T>(ranks.AllGather(PackValues(values)));
 }
 
 /// Copies any number of bytes from rank `root` to all ranks. Collective: every rank of the communicator calls
@@ -152,10 +152,10 @@ inline std::string CaughtError()
 
 /// Runs `work`, which must not communicate. If `work` fails on any rank, all ranks throw Error with the
 /// message of the first rank that failed. Collective: every rank of the communicator calls it.
-void RunOnAllRanks(Communicator& comm, const std::function<void()>& work);
+void RunOnAllRanks(Communicator& ranks, const std::function<void()>& work);
 
 /// Returns whether `holds` is true on every rank. Collective: every rank of the communicator calls it.
-bool AllOf(Communicator& comm, bool holds);
+bool AllOf(Communicator& ranks, bool holds);
 
 /// The first difference between the lines of rank 0 and those of another rank.
 struct RankDifference
@@ -169,12 +169,12 @@ struct RankDifference
 
 /// Compares the lines of all ranks. Returns the first difference, on all ranks, or nothing if all ranks have
 /// the same lines. Collective: every rank of the communicator calls it.
-std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector<std::string>& lines);
+std::optional<RankDifference> CompareLines(Communicator& ranks, const std::vector<std::string>& lines);
 
 /// Runs `produce`, which must not communicate, on rank 0, and returns its result on all ranks. If `produce`
 /// fails, all ranks throw Error. Collective: every rank of the communicator calls it.
 std::vector<std::byte> ProduceOnRankZero(
-    Communicator& comm, const std::function<std::vector<std::byte>()>& produce);
+    Communicator& ranks, const std::function<std::vector<std::byte>()>& produce);
 
 /// Returns the name and version of the MPI library, such as "Open MPI v4.1.4".
 std::string MpiVersion();

@@ -131,12 +131,12 @@ std::uint64_t AvailableMemory(const std::string& root)
   return known->second;
 }
 
-void CheckMemoryOfMachines(Communicator& comm, double bytes, double share)
+void CheckMemoryOfMachines(Communicator& ranks, double bytes, double share)
 {
-  Communicator& machine = comm.MachineCommunicator();
+  Communicator& machine = ranks.MachineCommunicator();
   const double needed = machine.Sum({bytes})[0];
   const double free = -machine.Max({-share * static_cast<double>(AvailableMemory())})[0];
-  RunOnAllRanks(comm, [&] {
+  RunOnAllRanks(ranks, [&] {
     if (needed > free) {
       throw Error(
           fmt::format("Reading needs {} of memory on machine '{}', but only {} are free. "

@@ -161,7 +161,7 @@ public:
   GridType Grid = GridType::Uniform;
   double Time = 0;
   std::int64_t Step = 0;
-  int StepInFile = 0;   ///< index of this step in its file, see TimeStep::InFile
+  int StepInFile = 0;   ///< index of this step in its file, see TimeStep::StepInFile
   int StepsInFile = 1;  ///< number of steps in the file that this catalog describes
   /// True if each step of the file has its own patches. The catalog then has the patches of StepInFile only,
   /// Format::ReadStep() reads the patches of other steps, and no variable is TimeInvariant.

@@ -23,7 +23,7 @@ std::string FirstBytes(const std::string& path, std::size_t most)
 
 TimeStep HeadOf(const std::string& path, const SeriesOptions& options, ReadHead read)
 {
-  const auto known = options.Known ? options.Known(path) : std::nullopt;
+  const auto known = options.KnownHead ? options.KnownHead(path) : std::nullopt;
   return known ? *known : read(path);
 }
 

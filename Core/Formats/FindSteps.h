@@ -18,7 +18,7 @@ std::string FirstBytes(const std::string& path, std::size_t most);
 /// Reads the head of a step, its time and number, from the file that describes the step. Throws Error.
 using ReadHead = TimeStep (*)(const std::string& path);
 
-/// Returns the head of a step from options.Known or, if that returns nothing, from `read`. Throws Error.
+/// Returns the head of a step from options.KnownHead or, if that returns nothing, from `read`. Throws Error.
 TimeStep HeadOf(const std::string& path, const SeriesOptions& options, ReadHead read);
 
 /// Adds a step to the series or, if the head of the step cannot be read, the warning "Skipping a NOUN.
@@ -29,9 +29,9 @@ bool AddStep(
 /// Sorts the steps of a series by their numbers. Equal numbers keep their order.
 void SortSteps(Series& series);
 
-/// Returns the index of the last of `times` that is not later than `time`; 0 if all are later or `time` is
-/// not a number. A `time` that is less than the next of `times` only by rounding (10^-9 of the whole range,
-/// and less than half of the gap) counts as that next time. `times` must increase and not be empty.
+/// Returns the index of the last of `times` that is not later than `time`; 0 if all times are later or `time`
+/// is not a number. A `time` that is less than the next of `times` only by rounding (10^-9 of the whole
+/// range, and less than half of the gap) counts as that next time. `times` must increase and not be empty.
 std::size_t StepAtTime(const std::vector<double>& times, double time);
 
 }  // namespace patchio

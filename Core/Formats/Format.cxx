@@ -15,11 +15,11 @@ namespace patchio {
 namespace {
 
 /// Returns a phrase that lists the files of all formats.
-std::string SupportedFiles()
+std::string AllSupportedFiles()
 {
   std::string phrase;
   for (const Format* format : AllFormats()) {
-    phrase += (phrase.empty() ? "" : ", or ") + std::string(format->Opens());
+    phrase += (phrase.empty() ? "" : ", or ") + std::string(format->SupportedFiles());
   }
   return phrase;
 }
@@ -45,7 +45,7 @@ const Format& FormatOf(const std::string& path)
   }
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    throw FileError(path, SupportedFiles(), "a folder of another kind",
+    throw FileError(path, AllSupportedFiles(), "a folder of another kind",
         "Give the name of a file in the folder, or check that the folder is complete");
   }
   char first = 0;
@@ -57,13 +57,14 @@ const Format& FormatOf(const std::string& path)
     hdf5::File file(path);  // throws for a truncated file, whose format cannot be determined
   }
   for (const Format* format : AllFormats()) {
-    const std::string other = format->Declines(path);
+    const std::string other = format->UnsupportedContents(path);
     if (!other.empty()) {
       throw Error(
           fmt::format("{}: not supported: {}. Open the file with ParaView's own reader.", path, other));
     }
   }
-  throw FileError(path, SupportedFiles(), "a file of another format", "PatchIO does not support this format");
+  throw FileError(
+      path, AllSupportedFiles(), "a file of another format", "PatchIO does not support this format");
 }
 
 Catalog Format::ReadStep(const TimeStep& step) const
@@ -78,7 +79,7 @@ void SetStep(Catalog& catalog, const TimeStep& step)
   catalog.Time = step.Time;
   catalog.Step = step.Step;
   catalog.Date = step.Date;
-  catalog.StepInFile = step.InFile;
+  catalog.StepInFile = step.StepInFile;
 }
 
 std::vector<double> TimeValues(const Series& series)

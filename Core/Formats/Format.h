@@ -17,17 +17,17 @@ namespace patchio {
 struct TimeStep
 {
   std::string Path;  ///< the file that describes the step, for Format::ReadCatalog
-  double Time = 0;
+  double Time = 0;   ///< in the unit of the file; GrADS: in hours since 1970
   std::int64_t Step = 0;
-  int InFile = 0;      ///< number of the step among the steps in the file, from 0
+  int StepInFile = 0;  ///< number of the step among the steps in the file, from 0
   std::string Date{};  ///< the time as a date; empty if Time is sufficient
-  /// Notes on data of the step that PatchIO does not show; HasNotes is true if the format has looked for
-  /// them. Index files keep the notes, so the notes must depend only on the file `Path`.
+  /// Notes on data of the step that PatchIO does not show. HasNotes is true if the format has searched the
+  /// step for such data. Index files contain the notes, so the notes must depend only on the file `Path`.
   bool HasNotes = false;
   std::vector<std::string> Notes{};
 };
 
-/// The time steps behind a path, in ascending order of Step.
+/// The time steps that a path refers to, in ascending order of Step.
 struct Series
 {
   std::vector<TimeStep> Steps;
@@ -39,7 +39,7 @@ struct Series
   std::vector<std::string> Watched;
 };
 
-/// The steps that OpenSeries() looks for.
+/// Options of Format::OpenSeries().
 struct SeriesOptions
 {
   /// True: the series has only the steps in the list of dumps, such as dumps.visit. False: the series also
@@ -50,7 +50,7 @@ struct SeriesOptions
   bool LaterFiles = false;
   /// Returns the head of the step with this TimeStep::Path if the head is known, for example from an index
   /// file. Null: no heads are known.
-  std::function<std::optional<TimeStep>(const std::string&)> Known = nullptr;
+  std::function<std::optional<TimeStep>(const std::string&)> KnownHead = nullptr;
 };
 
 /// Options of Format::Locate().
@@ -77,7 +77,7 @@ public:
   /// Returns the name of the format for the user, such as "SAMRAI".
   virtual const char* Name() const = 0;
   /// Returns a phrase for the files that the format opens, such as "a PatchIO container (folder NAME.pio)".
-  virtual const char* Opens() const = 0;
+  virtual const char* SupportedFiles() const = 0;
 
   /// Returns whether the path belongs to this format, according to its name and first bytes. The file may be
   /// sound or broken.
@@ -89,11 +89,11 @@ public:
   virtual bool SeemsBroken(const std::string& /*path*/) const { return false; }
 
   /// Returns a phrase for the contents of a file of this format that PatchIO does not support, or an empty
-  /// text. Called if no format claims the path.
-  virtual std::string Declines(const std::string& /*path*/) const { return {}; }
+  /// text. FormatOf() calls this method if no format claims the path.
+  virtual std::string UnsupportedContents(const std::string& /*path*/) const { return {}; }
 
-  /// Opens the series behind a path. The call is cheap: it reads only the head of each step. Throws Error
-  /// when there is no sound step.
+  /// Opens the series that a path refers to. The call is cheap: it reads only the head of each step. Throws
+  /// Error when there is no sound step.
   virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
 
   /// Reads the description of a file: everything except field data and their locations. The catalog describes
@@ -105,8 +105,8 @@ public:
   virtual Catalog ReadStep(const TimeStep& step) const;
 
   /// Returns the least and greatest values of a variable at Catalog::StepInFile, as stated in the files: one
-  /// range per patch, perhaps wider than the values, or an empty list if the files state none. Throws Error
-  /// for broken files.
+  /// range per patch, perhaps wider than the values, or an empty list if the files state no ranges. Throws
+  /// Error for broken files.
   virtual std::vector<ValueRange> RangesOf(const Catalog& /*catalog*/, int /*variable*/) const { return {}; }
 
   /// Returns whether PatchIO should build an index. An index is useless if Locate() is as fast as a look-up
@@ -124,9 +124,10 @@ public:
 const std::vector<const Format*>& AllFormats();
 
 /// Returns the format that claims the path or, if no format does, the format for which the path seems to be a
-/// broken file. Returns null if there is none.
+/// broken file. Returns null if there is no such format.
 const Format* FindFormat(const std::string& path);
-/// Returns the format of the path. Throws Error when there is none or the path cannot be read.
+/// Returns the format of the path, like FindFormat(). Throws Error if no format fits, or if the path cannot
+/// be read.
 const Format& FormatOf(const std::string& path);
 
 /// Makes `step` the current step of a catalog. The catalog must describe that step.

@@ -19,15 +19,15 @@ constexpr const char* ChangedOrDamaged = "The file has changed since it was open
 /// Returns a file, and opens it through the task's source at the first call for its path. Throws Error.
 const hdf5::File& Hdf5Locator::Open(const std::string& path)
 {
-  const auto known = this->Files.find(path);
-  if (known != this->Files.end()) {
+  const auto known = this->OpenFiles.find(path);
+  if (known != this->OpenFiles.end()) {
     return known->second;
   }
   constexpr std::size_t mostOpen = 256;
-  if (this->Files.size() >= mostOpen) {
-    this->Files.clear();
+  if (this->OpenFiles.size() >= mostOpen) {
+    this->OpenFiles.clear();
   }
-  const std::shared_ptr<Source> storage = this->Task.FilesOf({path});
+  const std::shared_ptr<Source> storage = this->Task.MakeSource({path});
   const std::shared_ptr<Source::File> file = storage->Open(0);
   const auto read = [storage, file](std::uint64_t offset, void* into, std::size_t bytes) {
     file->Read(offset, into, bytes);
@@ -37,12 +37,13 @@ const hdf5::File& Hdf5Locator::Open(const std::string& path)
   if (fault) {
     throw SystemError(path, "a readable file", fault.value());
   }
-  return this->Files.try_emplace(path, path, read, bytes).first->second;
+  return this->OpenFiles.try_emplace(path, path, read, bytes).first->second;
 }
 
-int Hdf5Locator::NumberOf(const std::string& path)
+/// Returns the index of a file in LocationTable::Files. Adds a new file to the table.
+int Hdf5Locator::AddFile(const std::string& path)
 {
-  const auto [entry, isNew] = this->Numbers.emplace(path, 0);
+  const auto [entry, isNew] = this->FileNumbers.emplace(path, 0);
   if (isNew) {
     const auto known = std::find(this->Table.Files.begin(), this->Table.Files.end(), path);
     entry->second = static_cast<int>(known - this->Table.Files.begin());
@@ -55,12 +56,12 @@ int Hdf5Locator::NumberOf(const std::string& path)
 
 /// Returns a data set. The first call for a data set finds it and adds its file to the table. Throws Error if
 /// the data set has a problem.
-LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::string& name)
+LocatedDataset& Hdf5Locator::FindDataset(const std::string& path, const std::string& name)
 {
-  const auto [entry, isNew] = this->Found[path].try_emplace(name);
+  const auto [entry, isNew] = this->FoundDatasets[path].try_emplace(name);
   LocatedDataset& found = entry->second;
   if (isNew) {
-    found.File = this->NumberOf(path);
+    found.File = this->AddFile(path);
     found.Problem = CatchError([&] {
       static_cast<hdf5::FoundDataset&>(found) = this->Open(path).Find(name);
       const std::optional<ElementType> type = hdf5::ElementTypeOf(found.Info);
@@ -80,26 +81,26 @@ LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::string& na
   return found;
 }
 
-Location Hdf5Locator::LocateAt(const DatasetLocation& where, const PatchVariable& request)
+Location Hdf5Locator::LocateAt(const DatasetLocation& location, const PatchVariable& request)
 {
-  LocatedDataset& found = this->Find(where.Path, where.Dataset);
+  LocatedDataset& found = this->FindDataset(location.Path, location.Dataset);
   if (!found.Checked) {
     found.Checked = true;
-    found.Problem = CatchError([&] { this->Check(found, where, request); });
+    found.Problem = CatchError([&] { this->Check(found, location, request); });
     if (!found.Problem.empty()) {
       throw Error(found.Problem);
     }
   }
-  const hdf5::DatasetRange& part = where.Part;
-  const std::uint64_t count = part.Count + part.StepStride * static_cast<std::uint64_t>(part.Steps - 1);
-  if (part.First > found.Info.Values || count > found.Info.Values - part.First) {
-    throw FileError(where.Path,
-        fmt::format("at least {} numbers in '{}'", part.First + count, PlainText(where.Dataset)),
+  const hdf5::DatasetRange& range = location.Range;
+  const std::uint64_t count = range.Count + range.StepStride * static_cast<std::uint64_t>(range.Steps - 1);
+  if (range.First > found.Info.Values || count > found.Info.Values - range.First) {
+    throw FileError(location.Path,
+        fmt::format("at least {} numbers in '{}'", range.First + count, PlainText(location.Dataset)),
         fmt::format("{}", found.Info.Values), ChangedOrDamaged);
   }
   return found.Info.Layout == hdf5::StorageLayout::Virtual
-             ? this->AppendVirtual(found, where, part.First + count)
-             : hdf5::AppendRange(found, found.Type, where.Dataset, part, found.File, this->Table);
+             ? this->AppendVirtual(found, location, range.First + count)
+             : hdf5::AppendRange(found, found.Type, location.Dataset, range, found.File, this->Table);
 }
 
 LocationTable Hdf5Locator::Run(const std::vector<PatchVariable>& requests)
@@ -109,7 +110,7 @@ LocationTable Hdf5Locator::Run(const std::vector<PatchVariable>& requests)
   return std::move(this->Table);
 }
 
-/// Appends values that were never written, as chunks without bytes.
+/// Appends `count` values that were never written, as chunks without bytes. Returns their location.
 Location Hdf5Locator::AppendFill(const LocatedDataset& found, std::uint64_t count)
 {
   hdf5::FoundDataset fill;
@@ -123,26 +124,26 @@ Location Hdf5Locator::AppendFill(const LocatedDataset& found, std::uint64_t coun
   return hdf5::AppendRange(fill, found.Type, {}, {0, count}, found.File, this->Table);
 }
 
-/// Appends values of a virtual data set, as a part of the data set that stores them. `end`: index after the
-/// last value.
+/// Appends the values at `location` of a virtual data set, as a range of the data set that stores the values.
+/// `end`: index after the last value. Throws Error if several data sets store the values.
 Location Hdf5Locator::AppendVirtual(
-    const LocatedDataset& found, const DatasetLocation& where, std::uint64_t end)
+    const LocatedDataset& found, const DatasetLocation& location, std::uint64_t end)
 {
   const auto other = std::find_if(found.Runs.begin(), found.Runs.end(),
-      [&](const hdf5::MappedRun& candidate) { return candidate.Contains(where.Part.First, end); });
+      [&](const hdf5::MappedRun& candidate) { return candidate.Contains(location.Range.First, end); });
   if (other == found.Runs.end()) {
-    throw hdf5::UnsupportedError(where.Path, SeveralParts, where.Dataset);
+    throw hdf5::UnsupportedError(location.Path, SeveralSources, location.Dataset);
   }
   if (other->Path.empty()) {
-    return this->AppendFill(found, where.Part.Count);
+    return this->AppendFill(found, location.Range.Count);
   }
-  hdf5::DatasetRange there = where.Part;
-  there.First = other->SourceFirst + (where.Part.First - other->First);
-  const LocatedDataset& source = this->Find(other->Path, other->Dataset);
+  hdf5::DatasetRange sourceRange = location.Range;
+  sourceRange.First = other->SourceFirst + (location.Range.First - other->First);
+  const LocatedDataset& source = this->FindDataset(other->Path, other->Dataset);
   // The format's check may have chosen another type for the values of the virtual data set.
   const bool alike = hdf5::ElementTypeOf(source.Info) == hdf5::ElementTypeOf(found.Info);
   return hdf5::AppendRange(
-      source, alike ? found.Type : source.Type, other->Dataset, there, source.File, this->Table);
+      source, alike ? found.Type : source.Type, other->Dataset, sourceRange, source.File, this->Table);
 }
 
 }  // namespace patchio

@@ -17,23 +17,23 @@ struct LocatedDataset : hdf5::FoundDataset
   ElementType Type = ElementType::Float32;
   int File = 0;          ///< index into LocationTable::Files
   bool Checked = false;  ///< the format has checked the data set, see Hdf5Locator::Check()
-  std::string Problem;   ///< reason why the data set cannot be used; empty: none
+  std::string Problem;   ///< reason why the data set cannot be used; empty: no problem
 };
 
-/// The location of the values of one variable on one patch: file, data set and part.
+/// The location of the values of one variable on one patch: file, data set and range.
 struct DatasetLocation
 {
   std::string Path;     ///< path of the file
   std::string Dataset;  ///< name of the data set
-  hdf5::DatasetRange Part;
+  hdf5::DatasetRange Range;
 };
 
 /// Reason why a patch cannot be read; see hdf5::UnsupportedError().
-constexpr const char* SeveralParts =
+constexpr const char* SeveralSources =
     "virtual data set that takes the values of a patch from several data sets";
 
-/// Base class of the locators of HDF5 formats. An object is one call of Format::Locate(), made on the thread
-/// of that call. It opens each file through the task's source, and finds each data set once.
+/// Base class of the locators of HDF5 formats. An object serves one call of Format::Locate(), on the
+/// thread of that call. The object opens each file through the task's source, and finds each data set once.
 class Hdf5Locator
 {
 public:
@@ -52,13 +52,13 @@ protected:
   /// Checks a data set, and may change its description. LocateAt() calls this method at the first request for
   /// the data set. An Error from this method becomes the error of all requests for the data set.
   virtual void Check(
-      LocatedDataset& /*found*/, const DatasetLocation& /*where*/, const PatchVariable& /*request*/)
+      LocatedDataset& /*found*/, const DatasetLocation& /*location*/, const PatchVariable& /*request*/)
   {
   }
-  /// Returns the location of the values at `where`: a byte range, or a chunked or library array. Throws Error
-  /// when the file cannot be opened, when the data set does not exist, is damaged or unsupported, fails
+  /// Returns the location of the values at `location`: a byte range, or a chunked or library array. Throws
+  /// Error when the file cannot be opened, when the data set does not exist, is damaged or unsupported, fails
   /// Check() or has too few values, and when a virtual data set takes the values from several data sets.
-  Location LocateAt(const DatasetLocation& where, const PatchVariable& request);
+  Location LocateAt(const DatasetLocation& location, const PatchVariable& request);
 
   const Catalog& Data;
   const LocateOptions& Options;
@@ -66,15 +66,15 @@ protected:
   LocationTable Table;
 
 private:
-  LocatedDataset& Find(const std::string& path, const std::string& name);
+  LocatedDataset& FindDataset(const std::string& path, const std::string& name);
   const hdf5::File& Open(const std::string& path);
-  int NumberOf(const std::string& path);
-  Location AppendVirtual(const LocatedDataset& found, const DatasetLocation& where, std::uint64_t end);
+  int AddFile(const std::string& path);
+  Location AppendVirtual(const LocatedDataset& found, const DatasetLocation& location, std::uint64_t end);
   Location AppendFill(const LocatedDataset& found, std::uint64_t count);
 
-  std::map<std::string, hdf5::File> Files;
-  std::map<std::string, int> Numbers;  ///< index of each path in LocationTable::Files
-  std::map<std::string, std::map<std::string, LocatedDataset>> Found;  ///< by file and name
+  std::map<std::string, hdf5::File> OpenFiles;
+  std::map<std::string, int> FileNumbers;  ///< index of each path in LocationTable::Files
+  std::map<std::string, std::map<std::string, LocatedDataset>> FoundDatasets;  ///< by file and name
 };
 
 }  // namespace patchio

@@ -16,39 +16,41 @@ constexpr const char* StoppedText = "Locating the values was interrupted.";
 class WatchedSource : public Source
 {
 public:
-  WatchedSource(std::unique_ptr<Source> files, LocateTask& task) : Files(std::move(files)), Task(task) {}
+  WatchedSource(std::unique_ptr<Source> files, LocateTask& task) : WrappedSource(std::move(files)), Task(task)
+  {
+  }
 
   std::shared_ptr<File> Open(int file) override
   {
     this->Task.CheckNotStopped();
-    return std::make_shared<WatchedFile>(this->Files->Open(file), this->Task);
+    return std::make_shared<WatchedFile>(this->WrappedSource->Open(file), this->Task);
   }
 
 private:
   class WatchedFile : public File
   {
   public:
-    WatchedFile(std::shared_ptr<File> file, LocateTask& task) : Behind(std::move(file)), Task(task) {}
+    WatchedFile(std::shared_ptr<File> file, LocateTask& task) : WrappedFile(std::move(file)), Task(task) {}
 
     using File::Read;
     void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
     {
       this->Task.CheckNotStopped();
-      this->Behind->Read(offset, buffers);
+      this->WrappedFile->Read(offset, buffers);
     }
 
   private:
-    const std::shared_ptr<File> Behind;
+    const std::shared_ptr<File> WrappedFile;
     LocateTask& Task;
   };
 
-  const std::unique_ptr<Source> Files;
+  const std::unique_ptr<Source> WrappedSource;
   LocateTask& Task;
 };
 
 }  // namespace
 
-bool LocateTask::Continues(double fraction)
+bool LocateTask::UpdateProgress(double fraction)
 {
   this->Stopped = this->Stopped || (this->Options.Progress && !this->Options.Progress(fraction));
   return !this->Stopped;
@@ -64,7 +66,7 @@ void LocateTask::ThrowIfStopped() const
 void LocateTask::ReportProgress(double fraction)
 {
   this->Fraction = fraction;
-  this->Continues(fraction);
+  this->UpdateProgress(fraction);
   this->ThrowIfStopped();
 }
 
@@ -85,7 +87,7 @@ void LocateTask::RunTasks(std::size_t tasks, const TaskBody& body)
   }
   this->ReportProgress(0);
   patchio::RunTasks(
-      tasks, this->Options.Threads, body, [this](double fraction) { return this->Continues(fraction); });
+      tasks, this->Options.Threads, body, [this](double fraction) { return this->UpdateProgress(fraction); });
   this->ThrowIfStopped();
 }
 
@@ -107,7 +109,7 @@ void LocateTask::LocateEach(const Catalog& catalog, const std::vector<PatchVaria
   this->ReportProgress(1);
 }
 
-std::unique_ptr<Source> LocateTask::FilesOf(const std::vector<std::string>& paths)
+std::unique_ptr<Source> LocateTask::MakeSource(const std::vector<std::string>& paths)
 {
   std::unique_ptr<Source> files = MakeFileSource(paths);
   return this->Options.Progress ? std::make_unique<WatchedSource>(std::move(files), *this) : std::move(files);

@@ -37,13 +37,16 @@ public:
       const std::function<Location(const PatchVariable&)>& locate);
   /// Returns a source like MakeFileSource(). Requests to the source throw Error after the caller has stopped
   /// the work. The source must not outlive this object.
-  std::unique_ptr<Source> FilesOf(const std::vector<std::string>& paths);
+  std::unique_ptr<Source> MakeSource(const std::vector<std::string>& paths);
 
-  /// Throws Error after the caller has stopped the work. Thread-safe.
+  /// Throws Error if the caller has stopped the work. On the thread that made this object, this method first
+  /// repeats the last progress report, so that the caller can stop the work. Thread-safe.
   void CheckNotStopped();
 
 private:
-  bool Continues(double fraction);  ///< reports the progress; only on the thread that made this object
+  /// Reports the progress. Returns whether the work continues. Call this method on the thread that
+  /// made this object.
+  bool UpdateProgress(double fraction);
   void ThrowIfStopped() const;
 
   const LocateOptions& Options;

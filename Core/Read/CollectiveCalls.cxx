@@ -15,7 +15,7 @@ namespace {
 template <typename Step>
 auto MembersOf(Step& step)
 {
-  return std::tie(step.Path, step.Time, step.Step, step.Date, step.InFile, step.HasNotes, step.Notes);
+  return std::tie(step.Path, step.Time, step.Step, step.Date, step.StepInFile, step.HasNotes, step.Notes);
 }
 
 std::vector<std::byte> Pack(const Series& series)

@@ -28,7 +28,7 @@ namespace {
 Series OpenPath(const std::string& path, const SeriesOptions& options, IndexMode mode)
 {
   // Files whose step is known need not be examined, which makes opening many files of one step each faster.
-  if (const std::optional<TimeStep> known = options.Known ? options.Known(path) : std::nullopt) {
+  if (const std::optional<TimeStep> known = options.KnownHead ? options.KnownHead(path) : std::nullopt) {
     Series single;
     single.Steps.push_back(*known);
     return single;
@@ -208,7 +208,7 @@ void SeriesJoiner::AddStepsOfNumber(Run first, Run end)
 {
   std::set<std::pair<std::string, int>> seen;
   for (Run step = first; step != end; ++step) {
-    if (end - first > 1 && !seen.emplace(step->Step.Path, step->Step.InFile).second) {
+    if (end - first > 1 && !seen.emplace(step->Step.Path, step->Step.StepInFile).second) {
       continue;
     }
     if (*step->Path != *first->Path && this->Overlap++ == 0) {
@@ -257,7 +257,7 @@ void CheckFormats(const std::vector<std::string>& paths)
 Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, IndexMode mode)
 {
   std::transform(paths.begin(), paths.end(), paths.begin(), NormalizedPath);
-  if (paths.size() > 1 && !options.Known) {
+  if (paths.size() > 1 && !options.KnownHead) {
     CheckFormats(paths);
   }
   SeriesJoiner joiner(options, mode);
@@ -480,7 +480,7 @@ using StepKey = std::pair<std::string, int>;
 
 StepKey KeyOf(const TimeStep& step)
 {
-  return {step.Path, step.InFile};
+  return {step.Path, step.StepInFile};
 }
 
 bool HaveSameHead(const TimeStep& a, const TimeStep& b)
@@ -542,7 +542,7 @@ std::optional<Series> OpenedSeries::Reopen(Communicator& ranks)
   }
   SeriesOptions options = this->Options;
   options.LaterFiles = true;
-  options.Known = [&known](const std::string& path) {
+  options.KnownHead = [&known](const std::string& path) {
     const auto found = known.find(path);
     return found != known.end() && found->second ? std::optional<TimeStep>(*found->second) : std::nullopt;
   };

@@ -34,17 +34,17 @@ OpenedStep::OpenedStep(
 
 void OpenedStep::SetStep(Communicator& ranks, const TimeStep& step)
 {
-  if (step.InFile < 0 || step.InFile >= this->Description->StepsInFile) {
-    throw FileError(this->Description->Path, fmt::format("step {} of the file", step.InFile + 1),
+  if (step.StepInFile < 0 || step.StepInFile >= this->Description->StepsInFile) {
+    throw FileError(this->Description->Path, fmt::format("step {} of the file", step.StepInFile + 1),
         fmt::format("{} steps", this->Description->StepsInFile),
         "Use File > Reload Files, or Reload() in scripts");
   }
   const Catalog& now = *this->Description;
   if (std::tie(now.Time, now.Step, now.Date, now.StepInFile) ==
-      std::tie(step.Time, step.Step, step.Date, step.InFile)) {
+      std::tie(step.Time, step.Step, step.Date, step.StepInFile)) {
     return;
   }
-  if (now.PatchesChange && now.StepInFile != step.InFile) {
+  if (now.PatchesChange && now.StepInFile != step.StepInFile) {
     this->CheckUnchanged();
     this->Description = std::make_shared<const Catalog>(ReadCatalog(ranks, step));
     return;

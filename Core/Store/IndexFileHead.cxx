@@ -395,16 +395,16 @@ namespace {
 /// Writes the shard of this rank. Returns the fault of this rank, or an empty text. Collective: every rank of
 /// the communicator calls it.
 std::string WriteShard(
-    Communicator& comm, const std::string& path, const PartEntry& slice, const std::byte* shard)
+    Communicator& ranks, const std::string& path, const PartEntry& slice, const std::byte* shard)
 {
-  if (comm.Size() == 1) {
+  if (ranks.Size() == 1) {
     return CatchError(
         [&] { PlainFile(path, PlainFile::Purpose::Update).Write(slice.Offset, shard, slice.Length); });
   }
-  if (comm.Mpi() == MPI_COMM_NULL) {
+  if (ranks.Mpi() == MPI_COMM_NULL) {
     return fmt::format("{}: the ranks cannot write a file together, because they do not use MPI.", path);
   }
-  return WriteCollectively(comm.Mpi(), path, slice.Offset, slice.Length, shard);
+  return WriteCollectively(ranks.Mpi(), path, slice.Offset, slice.Length, shard);
 }
 
 /// Throws Error with the first fault of `faults`, the faults of all ranks, unless all faults are empty.
@@ -424,10 +424,10 @@ void ThrowFirstFault(const std::vector<std::string>& faults)
 
 /// Runs `work` on rank 0. Throws Error on all ranks if `work` fails. Collective: every rank of the
 /// communicator calls it.
-void RunOnRank0(Communicator& comm, const std::function<void()>& work)
+void RunOnRank0(Communicator& ranks, const std::function<void()>& work)
 {
-  RunOnAllRanks(comm, [&] {
-    if (comm.Rank() == 0) {
+  RunOnAllRanks(ranks, [&] {
+    if (ranks.Rank() == 0) {
       work();
     }
   });
@@ -435,11 +435,11 @@ void RunOnRank0(Communicator& comm, const std::function<void()>& work)
 
 }  // namespace
 
-void WriteIndexFile(Communicator& comm, const std::string& path, const IndexFileHead& head,
+void WriteIndexFile(Communicator& ranks, const std::string& path, const IndexFileHead& head,
     const std::vector<std::vector<std::byte>>& partsOfRank0, const std::byte* shard)
 {
-  assert(head.ShardCount() == static_cast<std::size_t>(comm.Size()) || head.ShardCount() == 0);
-  RunOnRank0(comm, [&] {
+  assert(head.ShardCount() == static_cast<std::size_t>(ranks.Size()) || head.ShardCount() == 0);
+  RunOnRank0(ranks, [&] {
     const PlainFile file(path, PlainFile::Purpose::Create);
     file.Reserve(head.FileBytes());
     const std::vector<std::byte> begin = head.Encode(false);
@@ -449,10 +449,10 @@ void WriteIndexFile(Communicator& comm, const std::string& path, const IndexFile
     }
   });
   if (head.ShardCount() > 0) {
-    const std::string fault = WriteShard(comm, path, head.ShardEntry(comm.Rank()), shard);
-    ThrowFirstFault(comm.AllGather(fault));
+    const std::string fault = WriteShard(ranks, path, head.ShardEntry(ranks.Rank()), shard);
+    ThrowFirstFault(ranks.AllGather(fault));
   }
-  RunOnRank0(comm, [&] {
+  RunOnRank0(ranks, [&] {
     const PlainFile file(path, PlainFile::Purpose::Update);
     file.Flush();  // the flag must not reach the disk before the bytes that it confirms
     const std::vector<std::byte> begin = head.Encode(true);

@@ -122,7 +122,7 @@ private:
 /// `head`: the same on all ranks, with one shard per rank or without shards; `partsOfRank0`: the parts of
 /// rank 0, used on rank 0 only; `shard`: the shard of this rank. Throws Error, the same on all ranks.
 /// Collective: every rank of the communicator calls it.
-void WriteIndexFile(Communicator& comm, const std::string& path, const IndexFileHead& head,
+void WriteIndexFile(Communicator& ranks, const std::string& path, const IndexFileHead& head,
     const std::vector<std::vector<std::byte>>& partsOfRank0, const std::byte* shard);
 
 }  // namespace patchio

@@ -141,9 +141,9 @@ std::vector<std::string> RemoveIndexFiles(const std::string& path)
   return removed;
 }
 
-std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std::string& path)
+std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& ranks, const std::string& path)
 {
-  const std::vector<std::byte> message = ProduceOnRankZero(comm, [&path] {
+  const std::vector<std::byte> message = ProduceOnRankZero(ranks, [&path] {
     const std::vector<IndexFilePath> paths = IndexFilePathsFor(path);
     ByteWriter out;
     out.Append<std::uint64_t>(paths.size());
@@ -153,7 +153,7 @@ std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std
     return out.Release();
   });
   std::vector<IndexFilePath> paths;
-  RunOnAllRanks(comm, [&] {
+  RunOnAllRanks(ranks, [&] {
     ByteReader in(message);
     paths.resize(in.Get<std::uint64_t>());
     for (IndexFilePath& indexFile : paths) {

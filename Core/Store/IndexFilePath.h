@@ -41,7 +41,7 @@ std::vector<std::string> RemoveIndexFiles(const std::string& path);
 
 /// Returns the result of IndexFilePathsFor() on rank 0, on all ranks. Throws Error, the same on all ranks, if
 /// `path` is relative to a folder that no longer exists. Collective: every rank of the communicator calls it.
-std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std::string& path);
+std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& ranks, const std::string& path);
 
 /// Returns `path` as an absolute, normalized path, as index files contain it.
 std::string AbsolutePath(const std::string& path);

@@ -21,11 +21,11 @@ constexpr std::uint64_t BatchRequests = 1 << 17;
 
 /// Locates all variables of this rank's share of the patches. Returns a shard builder with the locations.
 /// Adds the notes and the first problem to `built`. Throws Error.
-std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format& format,
+std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& ranks, const Format& format,
     const Catalog& catalog, int threads, const ProgressCallback& progress, BuiltIndex& built)
 {
   const RowOrder order(catalog);
-  const auto [begin, end] = ShareOfRank(catalog.Patches.size(), comm.Rank(), comm.Size());
+  const auto [begin, end] = ShareOfRank(catalog.Patches.size(), ranks.Rank(), ranks.Size());
   auto builder = std::make_unique<IndexShardBuilder>(catalog, order, begin, end - begin);
   const std::uint64_t rows = BatchRequests / std::max<std::size_t>(catalog.Variables.size(), 1) + 1;
   for (std::uint64_t row = 0; row < builder->Rows(); row += rows) {
@@ -53,9 +53,9 @@ std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format&
 
 /// Returns the `text` of the first rank that has a nonempty `text`, on all ranks. Collective: every rank of
 /// the communicator calls it.
-std::string FirstNonEmpty(Communicator& comm, const std::string& text)
+std::string FirstNonEmpty(Communicator& ranks, const std::string& text)
 {
-  for (const std::string& ofRank : comm.AllGather(text)) {
+  for (const std::string& ofRank : ranks.AllGather(text)) {
     if (!ofRank.empty()) {
       return ofRank;
     }
@@ -66,11 +66,11 @@ std::string FirstNonEmpty(Communicator& comm, const std::string& text)
 /// Returns the files of all ranks without duplicates. `files`: files of this rank; `numbers`: receives the
 /// position of each of `files` in the result. Collective: every rank of the communicator calls it.
 std::vector<std::string> JoinFiles(
-    Communicator& comm, const std::vector<std::string>& files, std::vector<std::uint32_t>& numbers)
+    Communicator& ranks, const std::vector<std::string>& files, std::vector<std::uint32_t>& numbers)
 {
   std::vector<std::string> all;
   std::unordered_map<std::string, std::uint32_t> known;
-  for (const std::string& ofRank : comm.AllGather(JoinTexts(files))) {
+  for (const std::string& ofRank : ranks.AllGather(JoinTexts(files))) {
     for (const std::string& name : SplitTexts(ofRank)) {
       if (known.emplace(name, static_cast<std::uint32_t>(all.size())).second) {
         all.push_back(name);
@@ -85,7 +85,7 @@ std::vector<std::string> JoinFiles(
 
 /// Sets the fingerprints and times of all files of `built` on all ranks. Each rank queries its share of the
 /// files with `threads` threads. Collective: every rank of the communicator calls it.
-void GatherFingerprints(Communicator& comm, BuiltIndex& built, int threads)
+void GatherFingerprints(Communicator& ranks, BuiltIndex& built, int threads)
 {
   struct Entry
   {
@@ -93,16 +93,16 @@ void GatherFingerprints(Communicator& comm, BuiltIndex& built, int threads)
     std::int64_t Modified, Changed, Exists;
   };
   const std::vector<std::string>& files = built.Index.Index.Files();
-  const auto [begin, end] = ShareOfRank(files.size(), comm.Rank(), comm.Size());
+  const auto [begin, end] = ShareOfRank(files.size(), ranks.Rank(), ranks.Size());
   std::vector<Entry> share;
-  RunOnAllRanks(comm, [&, begin = begin, end = end] {
+  RunOnAllRanks(ranks, [&, begin = begin, end = end] {
     for (const auto& state : StatesOf({files.begin() + begin, files.begin() + end}, threads)) {
       const FileState known = state.value_or(FileState{});
       share.push_back(
           {known.Print.Size, known.Print.Inode, known.Print.Modified, known.Changed, state.has_value()});
     }
   });
-  const std::vector<Entry> all = GatherValues(comm, share);
+  const std::vector<Entry> all = GatherValues(ranks, share);
   for (std::size_t i = 0; i < all.size(); ++i) {
     built.Index.Prints.push_back({all[i].Size, all[i].Modified, all[i].Inode});
     built.Changed.push_back(all[i].Changed);
@@ -127,45 +127,45 @@ DescribingState StateOfDescribingFile(const std::string& path)
   return state;
 }
 
-std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,
+std::optional<BuiltIndex> BuildIndex(Communicator& ranks, const Format& format, const Catalog& catalog,
     const IndexSettings& settings, const ProgressCallback& progress)
 {
   BuiltIndex built;
   std::unique_ptr<IndexShardBuilder> builder;
-  const bool done = RunUnlessStopped(comm, progress, [&](const ProgressCallback& goesOn) {
-    builder = LocateShard(comm, format, catalog, settings.Threads, goesOn, built);
+  const bool done = RunUnlessStopped(ranks, progress, [&](const ProgressCallback& goesOn) {
+    builder = LocateShard(ranks, format, catalog, settings.Threads, goesOn, built);
   });
   if (!done) {
     return std::nullopt;
   }
   std::vector<std::uint32_t> numbers;
-  const std::vector<std::string> files = JoinFiles(comm, builder->Files(), numbers);
+  const std::vector<std::string> files = JoinFiles(ranks, builder->Files(), numbers);
   std::vector<std::byte> shard;
-  RunOnAllRanks(comm, [&] { shard = builder->Finish(numbers); });
-  for (const std::uint64_t missing : GatherValues<std::uint64_t>(comm, {builder->Missing()})) {
+  RunOnAllRanks(ranks, [&] { shard = builder->Finish(numbers); });
+  for (const std::uint64_t missing : GatherValues<std::uint64_t>(ranks, {builder->Missing()})) {
     built.Missing += missing;
   }
-  built.FirstProblem = FirstNonEmpty(comm, built.FirstProblem);
+  built.FirstProblem = FirstNonEmpty(ranks, built.FirstProblem);
   builder.reset();
 
   // The shards have the same alignment in memory as in the file.
-  built.Lengths = GatherValues<std::uint64_t>(comm, {shard.size()});
+  built.Lengths = GatherValues<std::uint64_t>(ranks, {shard.size()});
   std::uint64_t bytes = 0;
   for (const std::uint64_t length : built.Lengths) {
     built.Offsets.push_back(bytes);
     bytes += (length + IndexFileHead::Alignment - 1) / IndexFileHead::Alignment * IndexFileHead::Alignment;
   }
-  built.Index.Memory = std::make_shared<StagedMemory>(comm, bytes, settings.Stage);
-  built.Index.Memory->Gather(comm, built.Offsets, built.Lengths, shard.data());
+  built.Index.Memory = std::make_shared<StagedMemory>(ranks, bytes, settings.Stage);
+  built.Index.Memory->Gather(ranks, built.Offsets, built.Lengths, shard.data());
   shard = {};
-  RunOnAllRanks(comm, [&] {
+  RunOnAllRanks(ranks, [&] {
     std::vector<ShardView> views;
     for (std::size_t r = 0; r < built.Lengths.size(); ++r) {
       views.push_back({built.Index.Memory->Data() + built.Offsets[r], built.Lengths[r]});
     }
     built.Index.Index = LocationIndex(catalog, files, views, built.Index.Memory);
   });
-  GatherFingerprints(comm, built, settings.Threads);
+  GatherFingerprints(ranks, built, settings.Threads);
   return built;
 }
 

@@ -142,7 +142,7 @@ void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& desc
 /// patches, in the order of the files. `progress`: see RunUnlessStopped(). Returns nothing if `progress`
 /// stops the ranks. Throws Error, the same on all ranks, if locating fails or the memory does not suffice.
 /// Collective: every rank of the communicator calls it.
-std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,
+std::optional<BuiltIndex> BuildIndex(Communicator& ranks, const Format& format, const Catalog& catalog,
     const IndexSettings& settings, const ProgressCallback& progress = {});
 
 }  // namespace patchio

@@ -165,7 +165,7 @@ IndexedSeries OpenWithIndexFile(
 {
   const Format& format = FormatOf(path);
   SeriesIndexFile indexFile(path, mode);
-  options.Known = [&indexFile, known = options.Known](const std::string& step) {
+  options.KnownHead = [&indexFile, known = options.KnownHead](const std::string& step) {
     const std::optional<TimeStep> head = known ? known(step) : std::nullopt;
     return head ? head : indexFile.HeadOf(step);
   };

@@ -14,8 +14,8 @@
 
 namespace patchio {
 
-/// Reads and saves the index file of a series. Pass HeadOf() to the format as SeriesOptions::Known, and then
-/// call Save() with the opened series. Not collective.
+/// Reads and saves the index file of a series. Pass HeadOf() to the format as SeriesOptions::KnownHead, and
+/// then call Save() with the opened series. Not collective.
 class SeriesIndexFile
 {
 public:

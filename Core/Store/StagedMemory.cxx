@@ -28,20 +28,20 @@ constexpr std::uint64_t FreeBytes = std::uint64_t(64) << 20;
 constexpr double StrayAge = 3600;
 
 /// Returns whether `fault` is empty on all ranks. Collective: every rank of the communicator calls it.
-bool AllSucceeded(Communicator& comm, const std::string& fault)
+bool AllSucceeded(Communicator& ranks, const std::string& fault)
 {
-  return AllOf(comm, fault.empty());
+  return AllOf(ranks, fault.empty());
 }
 
 /// Returns the communicator of the ranks on this machine. Collective: every rank of the communicator calls
 /// it.
-OwnedComm SplitByMachine(Communicator& comm, const StageSettings& settings)
+OwnedComm SplitByMachine(Communicator& ranks, const StageSettings& settings)
 {
   MPI_Comm machine = MPI_COMM_NULL;
   if (settings.RanksPerMachine > 0) {
-    MPI_Comm_split(comm.Mpi(), comm.Rank() / settings.RanksPerMachine, comm.Rank(), &machine);
+    MPI_Comm_split(ranks.Mpi(), ranks.Rank() / settings.RanksPerMachine, ranks.Rank(), &machine);
   } else {
-    MPI_Comm_split_type(comm.Mpi(), MPI_COMM_TYPE_SHARED, comm.Rank(), MPI_INFO_NULL, &machine);
+    MPI_Comm_split_type(ranks.Mpi(), MPI_COMM_TYPE_SHARED, ranks.Rank(), MPI_INFO_NULL, &machine);
   }
   return OwnedComm(machine);
 }
@@ -69,14 +69,14 @@ OwnedComm::~OwnedComm()
   }
 }
 
-StagedMemory::StagedMemory(Communicator& comm, std::uint64_t bytes, const StageSettings& settings)
+StagedMemory::StagedMemory(Communicator& ranks, std::uint64_t bytes, const StageSettings& settings)
     : Bytes(bytes)
 {
-  if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
-    this->MapShared(comm, settings);
+  if (ranks.Size() > 1 && ranks.Mpi() != MPI_COMM_NULL) {
+    this->MapShared(ranks, settings);
   }
   if (!this->Mapped) {
-    this->AllocatePerRank(comm);
+    this->AllocatePerRank(ranks);
   }
 }
 
@@ -87,12 +87,12 @@ StagedMemory::~StagedMemory()
 
 /// Maps a new file of the memory file system on all ranks of each machine. Leaves Mapped false if mapping
 /// fails on any rank. Collective: every rank of the communicator calls it.
-void StagedMemory::MapShared(Communicator& comm, const StageSettings& settings)
+void StagedMemory::MapShared(Communicator& ranks, const StageSettings& settings)
 {
-  this->Machine = SplitByMachine(comm, settings);
+  this->Machine = SplitByMachine(ranks, settings);
   const bool first = RankIn(this->Machine.Get()) == 0;
   MPI_Comm leaders = MPI_COMM_NULL;
-  MPI_Comm_split(comm.Mpi(), first ? 0 : MPI_UNDEFINED, comm.Rank(), &leaders);
+  MPI_Comm_split(ranks.Mpi(), first ? 0 : MPI_UNDEFINED, ranks.Rank(), &leaders);
   this->Leaders = OwnedComm(leaders);
 
   char name[512] = "";
@@ -112,8 +112,8 @@ void StagedMemory::MapShared(Communicator& comm, const StageSettings& settings)
     });
   }
   MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, this->Machine.Get());
-  const bool made = AllSucceeded(comm, fault);
-  const bool mapped = made && AllSucceeded(comm, CatchError([&] { this->Map(name); }));
+  const bool made = AllSucceeded(ranks, fault);
+  const bool mapped = made && AllSucceeded(ranks, CatchError([&] { this->Map(name); }));
   if (first && *name) {
     ::unlink(name);  // all ranks have mapped the file, or no rank needs the file
   }
@@ -170,39 +170,39 @@ void StagedMemory::Unmap()
 
 /// Allocates the memory of this rank. Throws Error, the same on all ranks, if the memory of a machine does
 /// not suffice. Collective: every rank of the communicator calls it.
-void StagedMemory::AllocatePerRank(Communicator& comm)
+void StagedMemory::AllocatePerRank(Communicator& ranks)
 {
-  CheckMemoryOfMachines(comm, static_cast<double>(this->Bytes));
-  RunOnAllRanks(comm, [this] { this->PrivateMemory.reset(new std::byte[this->Bytes]); });
+  CheckMemoryOfMachines(ranks, static_cast<double>(this->Bytes));
+  RunOnAllRanks(ranks, [this] { this->PrivateMemory.reset(new std::byte[this->Bytes]); });
   this->Begin = this->PrivateMemory.get();
 }
 
 void StagedMemory::Load(
-    Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin)
+    Communicator& ranks, const PlainFile* file, const std::string& path, std::uint64_t begin)
 {
   if (this->Mapped &&
-      AllSucceeded(comm, ReadCollectively(this->Machine.Get(), path, begin, this->Bytes, this->Begin))) {
-    this->Finish(comm);
+      AllSucceeded(ranks, ReadCollectively(this->Machine.Get(), path, begin, this->Bytes, this->Begin))) {
+    this->Finish(ranks);
     return;
   }
-  RunOnAllRanks(comm, [&] {
-    if (comm.Rank() == 0) {
+  RunOnAllRanks(ranks, [&] {
+    if (ranks.Rank() == 0) {
       file->Read(begin, this->Begin, this->Bytes);
     }
   });
-  const MPI_Comm receivers = this->Mapped ? this->Leaders.Get() : comm.Mpi();
+  const MPI_Comm receivers = this->Mapped ? this->Leaders.Get() : ranks.Mpi();
   if (receivers != MPI_COMM_NULL) {
     BroadcastBytes(this->Begin, this->Bytes, 0, receivers);
   }
-  this->Finish(comm);
+  this->Finish(ranks);
 }
 
-void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& offsets,
+void StagedMemory::Gather(Communicator& ranks, const std::vector<std::uint64_t>& offsets,
     const std::vector<std::uint64_t>& lengths, const std::byte* data)
 {
-  const int rank = comm.Rank();
+  const int rank = ranks.Rank();
   std::memcpy(this->Begin + offsets[rank], data, lengths[rank]);
-  if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
+  if (ranks.Size() > 1 && ranks.Mpi() != MPI_COMM_NULL) {
     // `owner` is the rank among the receivers that now has the bytes of this rank: if the block is shared,
     // the first rank of this machine; otherwise, this rank.
     int owner = rank;
@@ -210,20 +210,20 @@ void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& 
       owner = this->Leaders.Get() != MPI_COMM_NULL ? RankIn(this->Leaders.Get()) : 0;
       MPI_Bcast(&owner, 1, MPI_INT, 0, this->Machine.Get());
     }
-    const std::vector<int> owners = comm.AllGather(std::vector<int>{owner});
-    const MPI_Comm receivers = this->Mapped ? this->Leaders.Get() : comm.Mpi();
+    const std::vector<int> owners = ranks.AllGather(std::vector<int>{owner});
+    const MPI_Comm receivers = this->Mapped ? this->Leaders.Get() : ranks.Mpi();
     for (std::size_t r = 0; receivers != MPI_COMM_NULL && r < owners.size(); ++r) {
       BroadcastBytes(this->Begin + offsets[r], lengths[r], owners[r], receivers);
     }
   }
-  this->Finish(comm);
+  this->Finish(ranks);
 }
 
 /// Waits until all copies are complete, and makes them read-only. Collective: every rank of the communicator
 /// calls it.
-void StagedMemory::Finish(Communicator& comm)
+void StagedMemory::Finish(Communicator& ranks)
 {
-  AllOf(comm, true);  // a barrier: no rank continues before all ranks have written
+  AllOf(ranks, true);  // a barrier: no rank continues before all ranks have written
   if (this->Mapped) {
     ::mprotect(this->Begin, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ);
   }

@@ -51,7 +51,7 @@ public:
   /// system if this file system is writable and has enough space, and there is enough memory, on all
   /// machines. Otherwise, or if there is only one rank, each rank allocates its own memory. Throws Error, the
   /// same on all ranks, if the memory does not suffice. Collective: every rank of the communicator calls it.
-  StagedMemory(Communicator& comm, std::uint64_t bytes, const StageSettings& settings);
+  StagedMemory(Communicator& ranks, std::uint64_t bytes, const StageSettings& settings);
   ~StagedMemory();
   StagedMemory(const StagedMemory&) = delete;
   StagedMemory& operator=(const StagedMemory&) = delete;
@@ -72,21 +72,21 @@ public:
   /// each rank one slice; if the collective read fails, or if each rank has its own copy, rank 0 reads and
   /// broadcasts the bytes. Throws Error, the same on all ranks, if rank 0 cannot read the file. Collective:
   /// every rank of the communicator calls it.
-  void Load(Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin);
+  void Load(Communicator& ranks, const PlainFile* file, const std::string& path, std::uint64_t begin);
 
   /// Fills all copies with the bytes of all ranks. `offsets` and `lengths`: position and number of each
   /// rank's bytes in the block; `data`: the bytes of this rank. Collective: every rank of the communicator
   /// calls it.
-  void Gather(Communicator& comm, const std::vector<std::uint64_t>& offsets,
+  void Gather(Communicator& ranks, const std::vector<std::uint64_t>& offsets,
       const std::vector<std::uint64_t>& lengths, const std::byte* data);
 
 private:
-  void MapShared(Communicator& comm, const StageSettings& settings);
+  void MapShared(Communicator& ranks, const StageSettings& settings);
   void CreateFile(const std::string& folder, const std::string& name);
   void Map(const std::string& name);
   void Unmap();
-  void AllocatePerRank(Communicator& comm);
-  void Finish(Communicator& comm);
+  void AllocatePerRank(Communicator& ranks);
+  void Finish(Communicator& ranks);
 
   std::byte* Begin = nullptr;
   std::uint64_t Bytes;

@@ -21,7 +21,7 @@ namespace {
 /// Runs `work`, which must not communicate. If `work` fails on any rank, throws IndexFileError with the fault
 /// of the first rank that failed, on all ranks. `defaultFault`: fault for exceptions other than
 /// IndexFileError. Collective: every rank of the communicator calls it.
-void RunAndShareFault(Communicator& comm, FileFault defaultFault, const std::function<void()>& work)
+void RunAndShareFault(Communicator& ranks, FileFault defaultFault, const std::function<void()>& work)
 {
   std::string text;
   const auto setFault = [&text](FileFault fault, const char* message) {
@@ -36,10 +36,10 @@ void RunAndShareFault(Communicator& comm, FileFault defaultFault, const std::fun
   } catch (const std::exception& error) {
     setFault(defaultFault, error.what());
   }
-  if (AllOf(comm, text.empty())) {
+  if (AllOf(ranks, text.empty())) {
     return;
   }
-  for (const std::string& fault : comm.AllGather(text)) {
+  for (const std::string& fault : ranks.AllGather(text)) {
     if (!fault.empty()) {
       throw IndexFileError(static_cast<FileFault>(fault[0] - '0'), fault.substr(1));
     }
@@ -85,18 +85,18 @@ Rank0Parts ReadRank0Parts(const std::string& path, const IndexFilePath& indexFil
 
 /// Broadcasts the table and the description from rank 0. Throws Error, the same on all ranks. Collective:
 /// every rank of the communicator calls it.
-void BroadcastParts(Communicator& comm, Rank0Parts& parts)
+void BroadcastParts(Communicator& ranks, Rank0Parts& parts)
 {
-  if (comm.Size() == 1) {
+  if (ranks.Size() == 1) {
     return;
   }
-  const std::vector<std::byte> message = ProduceOnRankZero(comm, [&parts] {
+  const std::vector<std::byte> message = ProduceOnRankZero(ranks, [&parts] {
     ByteWriter out;
     out.Append(parts.Table.Parts());
     out.Append(parts.Description);
     return out.Release();
   });
-  RunOnAllRanks(comm, [&] {
+  RunOnAllRanks(ranks, [&] {
     ByteReader in(message);
     std::vector<PartEntry> entries;
     in.Get(entries);
@@ -108,9 +108,9 @@ void BroadcastParts(Communicator& comm, Rank0Parts& parts)
 /// Compares the fingerprints of this rank's share of the files. Throws IndexFileError if a file has changed.
 /// Not collective.
 void CheckFiles(
-    Communicator& comm, const StepDescription& description, const IndexFilePath& indexFile, int threads)
+    Communicator& ranks, const StepDescription& description, const IndexFilePath& indexFile, int threads)
 {
-  const auto [begin, end] = ShareOfRank(description.Files.size(), comm.Rank(), comm.Size());
+  const auto [begin, end] = ShareOfRank(description.Files.size(), ranks.Rank(), ranks.Size());
   const std::vector<std::string> files(description.Files.begin() + begin, description.Files.begin() + end);
   const auto states = StatesOf(files, threads);
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -154,35 +154,35 @@ LocationIndex MakeIndex(const StepDescription& description, const IndexFileHead&
 
 /// Reads and checks an index file of the step that `path` describes. Throws IndexFileError, the same on all
 /// ranks, if the index file cannot be used. Collective: every rank of the communicator calls it.
-StepIndexFile LoadIndexFile(Communicator& comm, const std::string& path, const IndexFilePath& indexFile,
+StepIndexFile LoadIndexFile(Communicator& ranks, const std::string& path, const IndexFilePath& indexFile,
     const IndexSettings& settings)
 {
   Rank0Parts parts;
-  RunAndShareFault(comm, FileFault::Corrupted, [&] {
-    if (comm.Rank() == 0) {
+  RunAndShareFault(ranks, FileFault::Corrupted, [&] {
+    if (ranks.Rank() == 0) {
       parts = ReadRank0Parts(path, indexFile);
     }
   });
-  BroadcastParts(comm, parts);
+  BroadcastParts(ranks, parts);
   StepIndexFile result;
   StepDescription description;
   RunAndShareFault(
-      comm, FileFault::Corrupted, [&] { description = DecodeDescription(parts.Description, path); });
+      ranks, FileFault::Corrupted, [&] { description = DecodeDescription(parts.Description, path); });
   RunAndShareFault(
-      comm, FileFault::Corrupted, [&] { CheckFiles(comm, description, indexFile, settings.Threads); });
+      ranks, FileFault::Corrupted, [&] { CheckFiles(ranks, description, indexFile, settings.Threads); });
   parts.Description = {};
 
   const IndexFileHead& table = parts.Table;
   std::shared_ptr<StagedMemory> memory;
   try {
-    memory = std::make_shared<StagedMemory>(comm, table.ShardBytes(), settings.Stage);
-    memory->Load(comm, parts.File.get(), indexFile.Path, table.ShardBegin());
+    memory = std::make_shared<StagedMemory>(ranks, table.ShardBytes(), settings.Stage);
+    memory->Load(ranks, parts.File.get(), indexFile.Path, table.ShardBegin());
   } catch (const Error& error) {
     throw IndexFileError(FileFault::Unreadable, error.what());  // all ranks have the same error
   }
-  RunAndShareFault(comm, FileFault::Corrupted, [&] { CheckShards(table, *memory, indexFile); });
+  RunAndShareFault(ranks, FileFault::Corrupted, [&] { CheckShards(table, *memory, indexFile); });
   RunAndShareFault(
-      comm, FileFault::Corrupted, [&] { result.Index.Index = MakeIndex(description, table, memory); });
+      ranks, FileFault::Corrupted, [&] { result.Index.Index = MakeIndex(description, table, memory); });
   result.Data = std::move(description.Data);
   result.Index.Prints = std::move(description.Prints);
   result.Index.Memory = memory;
@@ -197,11 +197,11 @@ constexpr int MostAttempts = 10;
 
 /// Returns whether an index file has changed on rank 0 since its state was `before`. Collective: every rank
 /// of the communicator calls it.
-bool WasReplaced(Communicator& comm, const IndexFilePath& indexFile, const std::optional<FileState>& before)
+bool WasReplaced(Communicator& ranks, const IndexFilePath& indexFile, const std::optional<FileState>& before)
 {
   const auto now = StateOf(indexFile.Path);
   const bool same = before.has_value() == now.has_value() && (!now || now->Print == before->Print);
-  return !AllOf(comm, same || comm.Rank() != 0);
+  return !AllOf(ranks, same || ranks.Rank() != 0);
 }
 
 /// Returns the text of `error`, preceded by the path of the index file unless the text contains the path.
@@ -227,15 +227,15 @@ std::string IndexFileSearch::Warning() const
   return text;
 }
 
-IndexFileSearch FindStepIndexFile(Communicator& comm, const std::string& path, const IndexSettings& settings)
+IndexFileSearch FindStepIndexFile(Communicator& ranks, const std::string& path, const IndexSettings& settings)
 {
   IndexFileSearch search;
-  for (const IndexFilePath& indexFile : SharedIndexFilePathsFor(comm, path)) {
+  for (const IndexFilePath& indexFile : SharedIndexFilePathsFor(ranks, path)) {
     IndexFileState state{indexFile, FileFault::Absent, ""};
     for (int attempt = 0; attempt < MostAttempts; ++attempt) {
       const auto before = StateOf(indexFile.Path);
       try {
-        search.Found = LoadIndexFile(comm, path, indexFile, settings);
+        search.Found = LoadIndexFile(ranks, path, indexFile, settings);
         return search;
       } catch (const IndexFileError& error) {
         state.Fault = error.Fault;
@@ -244,7 +244,7 @@ IndexFileSearch FindStepIndexFile(Communicator& comm, const std::string& path, c
         state.Fault = FileFault::Unreadable;  // all ranks have the same error
         state.Message = MessageFor(indexFile, error);
       }
-      if (state.Fault != FileFault::Corrupted || !WasReplaced(comm, indexFile, before)) {
+      if (state.Fault != FileFault::Corrupted || !WasReplaced(ranks, indexFile, before)) {
         break;
       }
     }
@@ -351,14 +351,14 @@ void FillContents(Contents& contents, const Format& format, const Catalog& catal
 
 /// Writes an index file at the path `indexFile`. Throws Error, the same on all ranks, if writing fails.
 /// Collective: every rank of the communicator calls it.
-void SaveTo(Communicator& comm, const IndexFilePath& indexFile, const Catalog& catalog, Contents& contents,
+void SaveTo(Communicator& ranks, const IndexFilePath& indexFile, const Catalog& catalog, Contents& contents,
     const BuiltIndex& built)
 {
   std::vector<std::vector<std::byte>> parts;
   std::vector<PartEntry> entries;
   std::string temporary;
-  RunOnAllRanks(comm, [&] {
-    if (comm.Rank() == 0) {
+  RunOnAllRanks(ranks, [&] {
+    if (ranks.Rank() == 0) {
       contents.Head.Path = indexFile.NextToData ? "" : AbsolutePath(catalog.Path);
       parts = {Encode(contents.Head), contents.Description};
       for (const auto& part : parts) {
@@ -367,25 +367,25 @@ void SaveTo(Communicator& comm, const IndexFilePath& indexFile, const Catalog& c
       temporary = PrepareReplacement(indexFile);
     }
   });
-  entries = GatherValues(comm, entries);
+  entries = GatherValues(ranks, entries);
   entries.insert(entries.end(), contents.Shards.begin(), contents.Shards.end());
-  temporary = comm.AllGather(temporary)[0];
+  temporary = ranks.AllGather(temporary)[0];
   try {
-    WriteIndexFile(comm, temporary, IndexFileHead(entries), parts,
-        built.Index.Memory->Data() + built.Offsets[comm.Rank()]);
+    WriteIndexFile(ranks, temporary, IndexFileHead(entries), parts,
+        built.Index.Memory->Data() + built.Offsets[ranks.Rank()]);
   } catch (const Error& error) {
-    if (comm.Rank() == 0) {
+    if (ranks.Rank() == 0) {
       std::remove(temporary.c_str());
     }
     throw Error(WithIndexFileName(error.what(), temporary, indexFile));
   } catch (...) {
-    if (comm.Rank() == 0) {
+    if (ranks.Rank() == 0) {
       std::remove(temporary.c_str());
     }
     throw;
   }
-  RunOnAllRanks(comm, [&] {
-    if (comm.Rank() == 0) {
+  RunOnAllRanks(ranks, [&] {
+    if (ranks.Rank() == 0) {
       ReplaceIndexFile(temporary, indexFile);
     }
   });
@@ -393,13 +393,13 @@ void SaveTo(Communicator& comm, const IndexFilePath& indexFile, const Catalog& c
 
 }  // namespace
 
-SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Catalog& catalog,
+SaveOutcome SaveStepIndexFile(Communicator& ranks, const Format& format, const Catalog& catalog,
     BuiltIndex& built, const DescribingState& describing, const IndexSettings& settings)
 {
   SaveOutcome outcome;
   Contents contents;
   Obstacle obstacle;
-  if (comm.Rank() == 0) {
+  if (ranks.Rank() == 0) {
     const std::string fault = CatchError([&] {
       obstacle = FindObstacle(catalog, built, describing, settings);
       if (obstacle.Text.empty()) {
@@ -410,17 +410,17 @@ SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Ca
       obstacle = {fault, -1};
     }
   }
-  outcome.Reason = comm.AllGather(obstacle.Text)[0];
-  outcome.SecondsToWait = comm.AllGather(std::vector<double>{obstacle.SecondsToWait})[0];
+  outcome.Reason = ranks.AllGather(obstacle.Text)[0];
+  outcome.SecondsToWait = ranks.AllGather(std::vector<double>{obstacle.SecondsToWait})[0];
   if (!outcome.Reason.empty()) {
     return outcome;
   }
-  const std::uint64_t length = built.Lengths[comm.Rank()];
-  const std::byte* shard = built.Index.Memory->Data() + built.Offsets[comm.Rank()];
-  contents.Shards = GatherValues<PartEntry>(comm, {{length, 0, Checksum(shard, length)}});
+  const std::uint64_t length = built.Lengths[ranks.Rank()];
+  const std::byte* shard = built.Index.Memory->Data() + built.Offsets[ranks.Rank()];
+  contents.Shards = GatherValues<PartEntry>(ranks, {{length, 0, Checksum(shard, length)}});
   std::vector<IndexFilePath> paths;
   try {
-    paths = SharedIndexFilePathsFor(comm, catalog.Path);
+    paths = SharedIndexFilePathsFor(ranks, catalog.Path);
   } catch (const Error& error) {
     outcome.Reason = error.what();  // all ranks have the same error
   }
@@ -429,7 +429,7 @@ SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Ca
       continue;
     }
     try {
-      SaveTo(comm, indexFile, catalog, contents, built);
+      SaveTo(ranks, indexFile, catalog, contents, built);
       outcome.Reason.clear();
       outcome.Path = indexFile.Path;
       return outcome;

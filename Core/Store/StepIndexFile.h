@@ -70,7 +70,8 @@ struct IndexFileSearch
 /// file, and read collectively. Rejects index files with any fault. Returns the same on all ranks. Throws
 /// Error, the same on all ranks, if `path` is relative to a folder that no longer exists. Collective: every
 /// rank of the communicator calls it.
-IndexFileSearch FindStepIndexFile(Communicator& comm, const std::string& path, const IndexSettings& settings);
+IndexFileSearch FindStepIndexFile(
+    Communicator& ranks, const std::string& path, const IndexSettings& settings);
 
 /// Returns the head of the step that `path` describes from the index file of the step, or nothing if there is
 /// no valid index file that matches the describing file. Reads and checks only the beginning of the index
@@ -91,7 +92,7 @@ struct SaveOutcome
 /// FindStepIndexFile() would reject the index file. `describing`: state of the describing file before the
 /// step was opened. Does not throw if writing fails; see SaveOutcome::Reason. Collective: every rank of the
 /// communicator calls it.
-SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Catalog& catalog,
+SaveOutcome SaveStepIndexFile(Communicator& ranks, const Format& format, const Catalog& catalog,
     BuiltIndex& built, const DescribingState& describing, const IndexSettings& settings);
 
 }  // namespace patchio

@@ -125,7 +125,7 @@ int ThreadsThatFit(int most)
   return static_cast<int>(std::min<std::uint64_t>(fit, std::max(most, 1)));
 }
 
-std::string DescribeSource(const StorageProfile& profile, int ranks)
+std::string DescribeSource(const StorageProfile& profile, int rankCount)
 {
   std::string text =
       fmt::format("profile {}, {}{}", profile.File, profile.Source, profile.FromReads ? " during reads" : "");
@@ -134,14 +134,14 @@ std::string DescribeSource(const StorageProfile& profile, int ranks)
   }
   if (!profile.ThreadsOfRanks.empty()) {
     const int last = profile.ThreadsOfRanks.rbegin()->first;
-    text += ", table of threads" + (ranks > last ? ", beyond its end at " + CountText(last, "rank") : "");
+    text += ", table of threads" + (rankCount > last ? ", beyond its end at " + CountText(last, "rank") : "");
   }
   return text;
 }
 
-int ConcurrencyFor(const StorageProfile& profile, int ranks)
+int ConcurrencyFor(const StorageProfile& profile, int rankCount)
 {
-  return profile.ThreadsOfRanks.empty() ? profile.Concurrency : ranks * profile.ThreadsFor(ranks);
+  return profile.ThreadsOfRanks.empty() ? profile.Concurrency : rankCount * profile.ThreadsFor(rankCount);
 }
 
 void AutomaticThreads::Begin(
@@ -161,15 +161,15 @@ void AutomaticThreads::Begin(
 }
 
 /// Finds mount and profile. Reuses the previous result for SearchLifetime. Called on rank 0 only.
-void AutomaticThreads::FindStorage(const std::string& path, int ranks)
+void AutomaticThreads::FindStorage(const std::string& path, int rankCount)
 {
-  const bool fresh = this->LastSearch && this->LastSearch->Path == path && this->LastSearch->Ranks == ranks &&
-                     this->LastSearch->Age.Seconds() < SearchLifetime;
+  const bool fresh = this->LastSearch && this->LastSearch->Path == path &&
+                     this->LastSearch->Ranks == rankCount && this->LastSearch->Age.Seconds() < SearchLifetime;
   if (!fresh) {
-    this->LastSearch = StorageSearch{path, ranks, {}, {}};
+    this->LastSearch = StorageSearch{path, rankCount, {}, {}};
     const std::string fault = CatchError([&] {
       this->StorageMount = MountOf(path);
-      this->Profile = FindProfile(path, &this->LastSearch->Notes, ranks);
+      this->Profile = FindProfile(path, &this->LastSearch->Notes, rankCount);
     });
     if (!fault.empty()) {
       this->LastSearch->Notes.push_back(fault);
@@ -180,15 +180,15 @@ void AutomaticThreads::FindStorage(const std::string& path, int ranks)
 
 /// Updates CurrentChoice: finds the mount and its profile, and estimates the current load. Called on rank 0
 /// only.
-void AutomaticThreads::UpdateChoice(const std::string& path, int ranks)
+void AutomaticThreads::UpdateChoice(const std::string& path, int rankCount)
 {
-  this->FindStorage(path, ranks);
+  this->FindStorage(path, rankCount);
   ThreadChoice choice;
   const Mount mount = this->StorageMount.value_or(Mount());
   choice.Storage.Class = mount.Class;
   if (this->Profile) {
-    choice.Storage.Concurrency = ConcurrencyFor(*this->Profile, ranks);
-    choice.ConcurrencySource = DescribeSource(*this->Profile, ranks);
+    choice.Storage.Concurrency = ConcurrencyFor(*this->Profile, rankCount);
+    choice.ConcurrencySource = DescribeSource(*this->Profile, rankCount);
     choice.Requests = this->Profile->Requests;
   }
   if (!this->Sensor || this->SensorMount != mount.Point) {

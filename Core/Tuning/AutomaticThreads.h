@@ -60,12 +60,12 @@ struct ThreadChoice
 };
 
 /// Describes the origin of a profile: "profile /home/me/.config/patchio/storage/scratch.json, measured,
-/// 2026-11-21". If the profile has a table of threads, the text says so, and whether `ranks` is beyond the
-/// end of the table.
-std::string DescribeSource(const StorageProfile& profile, int ranks);
+/// 2026-11-21". If the profile has a table of threads, the text says so, and whether `rankCount` is beyond
+/// the end of the table.
+std::string DescribeSource(const StorageProfile& profile, int rankCount);
 /// Returns N* of a profile. If the profile has a table of threads, returns the number of threads of all
-/// `ranks` together.
-int ConcurrencyFor(const StorageProfile& profile, int ranks);
+/// `rankCount` together.
+int ConcurrencyFor(const StorageProfile& profile, int rankCount);
 /// Returns the number of threads, 1 to `most`, whose requests of 16 MiB each fit into an eighth of the free
 /// memory; the rest is for arrays.
 int ThreadsThatFit(int most);
@@ -123,8 +123,8 @@ private:
     std::vector<std::string> Notes;
   };
 
-  void UpdateChoice(const std::string& path, int ranks);
-  void FindStorage(const std::string& path, int ranks);
+  void UpdateChoice(const std::string& path, int rankCount);
+  void FindStorage(const std::string& path, int rankCount);
   void BroadcastStorage(Communicator& ranks, int mostThreadsOfRank);
   void StartController(Communicator& ranks);
   LoadEstimate EstimateLoad(const OwnReads& own);

@@ -124,7 +124,7 @@ std::string IoReport::Text() const
   return text;
 }
 
-IoReport CombineOverRanks(const IoReport& report, Communicator& comm)
+IoReport CombineOverRanks(const IoReport& report, Communicator& ranks)
 {
   std::vector<double> values{double(report.ThreadsMin), double(report.ThreadsMax), double(report.Patches),
       double(report.Tasks), double(report.Requests), double(report.Bytes), double(report.PeakInFlight),
@@ -132,12 +132,12 @@ IoReport CombineOverRanks(const IoReport& report, Communicator& comm)
       double(report.Blocks), report.StorageSeconds, report.DecodeSeconds, double(report.Prefetches),
       double(report.PrefetchedBytes), report.WaitSeconds, double(report.CachedArrays),
       double(report.CachedBytes), double(report.ArenaWidth)};
-  const std::vector<double> sum = comm.Sum(values);
+  const std::vector<double> sum = ranks.Sum(values);
   values[0] = -values[0];  // to find the least value by a maximum
-  const std::vector<double> most = comm.Max(values);
+  const std::vector<double> most = ranks.Max(values);
 
   IoReport total = report;
-  total.Ranks = comm.Size();
+  total.Ranks = ranks.Size();
   total.ThreadsMin = static_cast<int>(-most[0]);
   total.ThreadsMax = static_cast<int>(most[1]);
   total.Patches = static_cast<std::uint64_t>(sum[2]);
@@ -158,7 +158,7 @@ IoReport CombineOverRanks(const IoReport& report, Communicator& comm)
   total.CachedArrays = static_cast<std::uint64_t>(sum[17]);
   total.CachedBytes = static_cast<std::uint64_t>(sum[18]);
   total.ArenaWidth = static_cast<int>(sum[19]);
-  total.Timeline = SumOverRanks(report.Timeline, comm);
+  total.Timeline = SumOverRanks(report.Timeline, ranks);
   return total;
 }
 

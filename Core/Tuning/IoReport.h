@@ -69,7 +69,7 @@ struct IoReport
 
 /// Returns, on all ranks, a report with the sums and maxima over all ranks and with the texts of the calling
 /// rank. Collective: every rank of the communicator calls it.
-IoReport CombineOverRanks(const IoReport& report, Communicator& comm);
+IoReport CombineOverRanks(const IoReport& report, Communicator& ranks);
 
 /// Summary of a previous read.
 struct PastRead

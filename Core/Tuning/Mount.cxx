@@ -268,10 +268,10 @@ std::string NodeClassOf(const std::string& machine, int cores)
   return fmt::format("{}/{} cores", pattern, cores);
 }
 
-int RankClass(int ranks)
+int RankClass(int rankCount)
 {
   int power = 1;
-  while (power < ranks && power < (1 << 30)) {
+  while (power < rankCount && power < (1 << 30)) {
     power *= 2;
   }
   return power;

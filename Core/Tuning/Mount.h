@@ -61,9 +61,9 @@ std::string NodeClass();
 /// Returns the class of the node `machine` with `cores` cores.
 std::string NodeClassOf(const std::string& machine, int cores);
 
-/// Returns the smallest power of two that is at least `ranks`. Ranks of one class share profiles, because
+/// Returns the smallest power of two that is at least `rankCount`. Ranks of one class share profiles, because
 /// their rates differ little.
-int RankClass(int ranks);
+int RankClass(int rankCount);
 
 /// Returns whether `path` is `folder` or lies in `folder`. Both are absolute paths without links.
 bool IsInFolder(const std::string& path, const std::string& folder);

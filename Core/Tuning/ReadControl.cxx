@@ -70,17 +70,17 @@ ReadControl::ReadControl(Communicator& ranks, ThreadController& controller, cons
 }
 
 /// Divides `threads` among the `ranks` that are still reading, and sets this rank's share.
-void ReadControl::DivideThreads(int threads, int ranks)
+void ReadControl::DivideThreads(int threads, int rankCount)
 {
   if (!this->History.empty()) {
     threads = std::min(threads, GreatestStep * this->History.back().Threads);
   }
-  threads = std::clamp(threads, ranks, std::max(this->ThreadLimit, ranks));
+  threads = std::clamp(threads, rankCount, std::max(this->ThreadLimit, rankCount));
   // If some ranks have finished, this rank does not know its position among the remaining ranks, so no rank
   // gets the remainder.
-  const int place = ranks == this->Ranks.Size() ? this->Ranks.Rank() : ranks - 1;
+  const int place = rankCount == this->Ranks.Size() ? this->Ranks.Rank() : rankCount - 1;
   this->OwnThreads = std::clamp(
-      ThreadsFromStorage(threads, 0, ranks, place), 1, std::max(this->Options.MostThreadsOfRank, 1));
+      ThreadsFromStorage(threads, 0, rankCount, place), 1, std::max(this->Options.MostThreadsOfRank, 1));
   if (this->OwnHistory.empty() || this->OwnHistory.back().Threads != this->OwnThreads) {
     this->OwnHistory.push_back({this->Watch.Seconds(), this->OwnThreads});
   }

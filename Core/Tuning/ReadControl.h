@@ -86,7 +86,7 @@ private:
   bool IsWindowComplete(const ReadMeter& meter) const;
   void SendWindow(const ReadMeter& meter);
   void ApplySum(const std::vector<double>& sum);
-  void DivideThreads(int threads, int ranks);
+  void DivideThreads(int threads, int rankCount);
   void DropLateChanges();
 
   /// The values of the meter at a moment of the read.

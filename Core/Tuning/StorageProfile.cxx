@@ -324,16 +324,17 @@ std::vector<std::string> SiteProfileFolders()
   return folders;
 }
 
-std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes, int ranks)
+std::optional<StorageProfile> FindProfile(
+    const std::string& path, std::vector<std::string>* notes, int rankCount)
 {
-  return FindProfile(path, notes, ProcMountInfo, CurrentUnixTime(), ranks);
+  return FindProfile(path, notes, ProcMountInfo, CurrentUnixTime(), rankCount);
 }
 
 std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes,
-    const std::string& mountInfo, double now, int ranks)
+    const std::string& mountInfo, double now, int rankCount)
 {
   const NoteCollector collector(notes);
-  const ProfileQuery query{ResolvedPath(path), MountOf(path, mountInfo), NodeClass(), now, ranks};
+  const ProfileQuery query{ResolvedPath(path), MountOf(path, mountInfo), NodeClass(), now, rankCount};
   const std::string own = UserProfileFolder();
   if (!own.empty()) {
     if (const auto found = SelectProfile(ReadProfiles(own, false, collector), query, collector)) {

@@ -64,18 +64,18 @@ std::string UserProfileFolder();
 /// then /etc/patchio/storage.
 std::vector<std::string> SiteProfileFolders();
 
-/// Finds the best profile for reading with `ranks` ranks from the storage of `path`; the path need not exist.
-/// The user's own profiles take precedence over site-wide profiles. The order of preference is: longest mount
-/// point, written by a user, same node class, probed rather than measured during reads, nearest rank class,
-/// newest. Ignores files that cannot be read or are malformed, expired profiles, and profiles for another
-/// type or source of mount; adds a line to `notes` (may be null) for each ignored file or profile. Does not
-/// throw.
+/// Finds the best profile for reading with `rankCount` ranks from the storage of `path`; the path need not
+/// exist. The user's own profiles take precedence over site-wide profiles. The order of preference is:
+/// longest mount point, written by a user, same node class, probed rather than measured during reads, nearest
+/// rank class, newest. Ignores files that cannot be read or are malformed, expired profiles, and profiles for
+/// another type or source of mount; adds a line to `notes` (may be null) for each ignored file or profile.
+/// Does not throw.
 std::optional<StorageProfile> FindProfile(
-    const std::string& path, std::vector<std::string>* notes = nullptr, int ranks = 1);
+    const std::string& path, std::vector<std::string>* notes = nullptr, int rankCount = 1);
 
 /// Finds a profile for the mounts in the file `mountInfo` and at the time `now`; for tests.
 std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes,
-    const std::string& mountInfo, double now, int ranks = 1);
+    const std::string& mountInfo, double now, int rankCount = 1);
 
 /// Returns the profile as JSON for users. Times are UTC.
 std::string TextOf(const StorageProfile& profile);

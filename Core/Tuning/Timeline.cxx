@@ -44,13 +44,13 @@ TimelinePoint InterpolateTimeline(const std::vector<TimelinePoint>& points, doub
       before.InFlight + share * (next->InFlight - before.InFlight)};
 }
 
-std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& timeline, Communicator& comm)
+std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& timeline, Communicator& ranks)
 {
-  if (comm.Size() == 1) {
+  if (ranks.Size() == 1) {
     return timeline;
   }
   constexpr std::size_t count = 101;
-  const double end = comm.Max({timeline.empty() ? 0 : timeline.back().Seconds})[0];
+  const double end = ranks.Max({timeline.empty() ? 0 : timeline.back().Seconds})[0];
   if (end <= 0) {
     return {};  // no rank recorded a timeline
   }
@@ -60,7 +60,7 @@ std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& timeli
     values.push_back(point.Bytes);
     values.push_back(point.InFlight);
   }
-  const std::vector<double> all = comm.Sum(values);
+  const std::vector<double> all = ranks.Sum(values);
   std::vector<TimelinePoint> sum;
   for (std::size_t i = 0; i < count; ++i) {
     sum.push_back({end * static_cast<double>(i) / (count - 1), all[2 * i], all[2 * i + 1]});

@@ -38,6 +38,6 @@ TimelinePoint InterpolateTimeline(const std::vector<TimelinePoint>& points, doub
 /// Returns the sum of the timelines of all ranks on all ranks; the timelines must begin at the same time.
 /// Returns `timeline` unchanged if the communicator has only one rank. Collective: every rank of the
 /// communicator calls it.
-std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& timeline, Communicator& comm);
+std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& timeline, Communicator& ranks);
 
 }  // namespace patchio

@@ -48,7 +48,7 @@ bool IsContainerFile(const fs::path& file)
 /// in a folder without a log, such as the steps of `patchio export`, belong to other programs.
 bool IsFromKilledWriter(const fs::path& file)
 {
-  const std::string log = RecordLog::Framed(EncodeLogHead(), 0);
+  const std::string log = RecordLog::Frame(EncodeLogHead(), 0);
   std::string text(log.size() + 1, '\0');
   const std::string fault = CatchError([&] {
     const PlainFile found(file.string());
@@ -257,9 +257,10 @@ void ContainerWriter::CheckLogIsComplete(
   const bool replacing = std::any_of(
       steps.begin(), steps.end(), [](const auto& step) { return step.second.Names == FileNames::New; });
   this->HasLostSteps = !replacing && UnrecordedSteps(this->Folder, this->Files).size() > 1;
-  if (log.LostBytes > 0 || (log.BytesAfter > 0 && this->HasLostSteps)) {
+  if (log.DamagedBytes > 0 || (log.TrailingBytes > 0 && this->HasLostSteps)) {
     throw FileError(LogPathOf(this->Folder), "complete records",
-        fmt::format("{} of damaged records", ByteText(static_cast<double>(log.LostBytes + log.BytesAfter))),
+        fmt::format(
+            "{} of damaged records", ByteText(static_cast<double>(log.DamagedBytes + log.TrailingBytes))),
         "The steps of the damaged records may be intact: run 'patchio verify'. Write to another container, "
         "or overwrite this container");
   }
@@ -301,9 +302,9 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
 void ContainerWriter::BeginLog(const std::string& firstRecord)
 {
   const std::string path = LogPathOf(this->Folder);
-  std::string text = RecordLog::Framed(EncodeLogHead(), 0);
+  std::string text = RecordLog::Frame(EncodeLogHead(), 0);
   if (!firstRecord.empty()) {
-    text += RecordLog::Framed(firstRecord, text.size());
+    text += RecordLog::Frame(firstRecord, text.size());
   }
   ReplaceFile(path, text);
   this->Log = std::make_unique<PlainFile>(path, PlainFile::Purpose::Update);
@@ -394,7 +395,7 @@ void ContainerWriter::Commit(StepWriter& step)
 
 void ContainerWriter::Append(const std::string& record)
 {
-  const std::string framed = RecordLog::Framed(record, this->LogEnd);
+  const std::string framed = RecordLog::Frame(record, this->LogEnd);
   this->Log->Write(this->LogEnd, framed.data(), framed.size());
   this->Log->Flush();
   this->LogEnd += framed.size();

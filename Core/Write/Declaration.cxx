@@ -177,9 +177,9 @@ const std::vector<int>& Declaration::PatchesOf(int rank) const
   return rank < static_cast<int>(this->PatchesByRank.size()) ? this->PatchesByRank[rank] : none;
 }
 
-void Declaration::SortByRank(int ranks)
+void Declaration::SortByRank(int rankCount)
 {
-  this->PatchesByRank.assign(ranks, {});
+  this->PatchesByRank.assign(rankCount, {});
   for (std::size_t p = 0; p < this->Contents.Patches.size(); ++p) {
     this->PatchesByRank[this->Contents.Patches[p].Writer].push_back(static_cast<int>(p));
   }

@@ -85,7 +85,7 @@ public:
   static Declaration Decode(const std::vector<std::byte>& bytes);
 
 private:
-  void SortByRank(int ranks);
+  void SortByRank(int rankCount);
   std::array<std::int64_t, 3> DimsOf(int variable, int patch, bool ghosts) const;
 
   Catalog Contents;

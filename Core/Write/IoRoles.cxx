@@ -90,8 +90,8 @@ private:
 
 int DefaultIoRankCount(const std::vector<int>& machines, IoLayout layout)
 {
-  const int ranks = static_cast<int>(machines.size());
-  int count = std::max(1, ranks / RanksPerIoRank);
+  const int rankCount = static_cast<int>(machines.size());
+  int count = std::max(1, rankCount / RanksPerIoRank);
   if (layout == IoLayout::Shared) {
     std::map<int, int> sizes;
     for (const int machine : machines) {
@@ -100,17 +100,17 @@ int DefaultIoRankCount(const std::vector<int>& machines, IoLayout layout)
     count = std::max(count, static_cast<int>(std::count_if(sizes.begin(), sizes.end(),
                                 [](const auto& machine) { return machine.second > 1; })));
   }
-  return std::min(count, ranks - 1);
+  return std::min(count, rankCount - 1);
 }
 
 std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoLayout layout)
 {
-  const int ranks = static_cast<int>(machines.size());
-  std::vector<bool> chosen(ranks);
+  const int rankCount = static_cast<int>(machines.size());
+  std::vector<bool> chosen(rankCount);
   std::map<int, std::vector<int>>
       left;  // ranks of each machine that are not chosen; the last rank of a list is chosen first
   std::map<int, int> taken;
-  for (int rank = 0; rank < ranks; ++rank) {
+  for (int rank = 0; rank < rankCount; ++rank) {
     left[layout == IoLayout::Shared ? machines[rank] : 0].push_back(rank);
   }
   for (int i = 0; i < count; ++i) {

@@ -77,7 +77,7 @@ class Listener
 {
 public:
   /// Listens on a port that the system chooses. `ranks`: number of ranks that may connect. Throws Error.
-  explicit Listener(int ranks);
+  explicit Listener(int rankCount);
 
   const Endpoint& OwnEndpoint() const { return this->Local; }
   /// Accepts connections until `count` ranks have connected or `seconds` have passed. Calls accept(rank,
@@ -197,14 +197,14 @@ bool Socket::Receive(void* data, std::size_t bytes) const
       bytes, [&](std::size_t done) { return ::recv(this->Number, next + done, bytes - done, 0); });
 }
 
-Listener::Listener(int ranks) : Listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
+Listener::Listener(int rankCount) : Listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 {
-  RaiseFileLimit(ranks);
+  RaiseFileLimit(rankCount);
   sockaddr_in place = SocketAddress(INADDR_ANY, 0);
   socklen_t bytes = sizeof place;
   auto* address = reinterpret_cast<sockaddr*>(&place);
   const int number = this->Listening.Get();
-  if (!this->Listening.IsOpen() || ::bind(number, address, bytes) != 0 || ::listen(number, ranks) != 0 ||
+  if (!this->Listening.IsOpen() || ::bind(number, address, bytes) != 0 || ::listen(number, rankCount) != 0 ||
       ::getsockname(number, address, &bytes) != 0) {
     throw Error("Connecting the ranks by sockets failed: " + SystemMessage(errno) + ".");
   }

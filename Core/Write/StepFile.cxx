@@ -32,7 +32,7 @@ std::uint64_t ListBytesOf(const StepFilePlan& plan)
   std::uint64_t bytes = 0;
   for (const DataSet& set : plan.DataSets) {
     const std::uint64_t ofChunk = 30 + 10 * ShapeOf(*plan.Data, plan.Files, set).size();
-    bytes += set.Compression == FilterType::None ? 0 : ofChunk * ChunksOf(*plan.Data, plan.Files, set);
+    bytes += set.Compression == FilterType::None ? 0 : ofChunk * ChunkCountOf(*plan.Data, plan.Files, set);
   }
   return bytes;
 }
@@ -92,7 +92,7 @@ private:
 
 std::vector<std::uint64_t> StepFile::Description::LayOut()
 {
-  if (this->Profile != FileProfile::Own) {
+  if (this->Profile != FileProfile::Custom) {
     this->DescribeForVtk();
   }
   std::vector<std::uint64_t> offsets;
@@ -121,7 +121,7 @@ void StepFile::Description::MakeChunked(const DataSet& set)
   made.Chunk.assign(chunk.begin(), chunk.end());
   made.Axis = std::mismatch(shape.begin(), shape.end(), chunk.begin()).first - shape.begin();
   made.Axis = made.Axis < shape.size() ? made.Axis : 0;
-  made.Count = ChunksOf(this->Data, this->Plan.Files, set);
+  made.Count = ChunkCountOf(this->Data, this->Plan.Files, set);
   made.Id = this->File.CreateChunked(set.Name, hdf5::NativeType((*this->Plan.Types)[set.Variable]),
       {shape.begin(), shape.end()}, made.Chunk, FilterOf(set.Compression));
   this->Chunked.push_back(std::move(made));

@@ -114,7 +114,7 @@ StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWri
   this->Record.Data = std::move(step.Data);
   this->Record.Types = std::move(step.Types);
   Catalog& data = this->Record.Data;
-  MakeReadable(data);
+  MakeEncodable(data);
   const int files = (ranks.Size() - 1) / this->RanksPerFile + 1;
   for (Patch& patch : data.Patches) {
     patch.File = patch.Writer / this->RanksPerFile;
@@ -635,7 +635,7 @@ void StepWriter::ReserveAndWriteChunks()
   std::uint64_t before = 0;
   for (const DataSet& set : this->Record.DataSets) {
     if (set.File < this->FileOfRank() && set.Compression != FilterType::None) {
-      before += ChunksOf(this->Record.Data, static_cast<int>(this->Record.Files.size()), set);
+      before += ChunkCountOf(this->Record.Data, static_cast<int>(this->Record.Files.size()), set);
     }
   }
   RunOnAllRanks(this->Ranks, [&] {

@@ -48,14 +48,14 @@ private:
 
 }  // namespace
 
-int ThreadsFor(const OutputConfig& config, const Channel& channel, int ranks)
+int ThreadsFor(const OutputConfig& config, const Channel& channel, int rankCount)
 {
   constexpr int unknown = 4;
   if (config.Threads > 0) {
     return config.Threads;
   }
-  const auto profile = FindProfile(channel.Path, nullptr, ranks);
-  return profile ? profile->ThreadsFor(ranks) : unknown;
+  const auto profile = FindProfile(channel.Path, nullptr, rankCount);
+  return profile ? profile->ThreadsFor(rankCount) : unknown;
 }
 
 std::unique_ptr<Target> MakeTarget(Communicator& ranks, const Channel& channel)

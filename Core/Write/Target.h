@@ -73,9 +73,9 @@ public:
 /// Does not write files. Not collective.
 std::unique_ptr<Target> MakeTarget(Communicator& ranks, const Channel& channel);
 
-/// Returns the number of threads that each of `ranks` ranks writes with: from the configuration, or else from
-/// the storage profile of the channel's path, or else a default.
-int ThreadsFor(const OutputConfig& config, const Channel& channel, int ranks);
+/// Returns the number of threads that each of `rankCount` ranks writes with: from the configuration, or else
+/// from the storage profile of the channel's path, or else a default.
+int ThreadsFor(const OutputConfig& config, const Channel& channel, int rankCount);
 
 /// Makes a target for TargetFormat::Grads; see MakeTarget().
 std::unique_ptr<Target> MakeGradsTarget(Communicator& ranks, const Channel& channel);

@@ -49,7 +49,7 @@ int BlocksAcross(const Options& options)
 }
 
 /// Returns one level of blocks that form a cube.
-Catalog BlocksOf(const Options& options, int ranks)
+Catalog BlocksOf(const Options& options, int rankCount)
 {
   Catalog catalog;
   catalog.Levels.resize(1);
@@ -64,7 +64,7 @@ Catalog BlocksOf(const Options& options, int ranks)
       patch.Cells.Lower[axis] = place[axis] * options.Cells;
       patch.Cells.Upper[axis] = patch.Cells.Lower[axis] + options.Cells - 1;
     }
-    patch.Writer = static_cast<int>(std::int64_t(b) * ranks / options.Blocks);
+    patch.Writer = static_cast<int>(std::int64_t(b) * rankCount / options.Blocks);
   }
   catalog.ResetPresence();
   for (int b = 0; b < options.Blocks; ++b) {

@@ -19,7 +19,7 @@ struct Options
 };
 
 /// Returns patches in a cube, row by row. Rank r of n writes the r-th of n equal parts.
-Catalog MakeCatalog(const Options& options, int ranks)
+Catalog MakeCatalog(const Options& options, int rankCount)
 {
   const int side = static_cast<int>(std::ceil(std::cbrt(options.Patches) - 1e-9));
   Catalog catalog;
@@ -34,7 +34,7 @@ Catalog MakeCatalog(const Options& options, int ranks)
       patch.Cells.Upper[axis] = patch.Cells.Lower[axis] + options.Size - 1;
     }
     patch.Number = p;
-    patch.Writer = static_cast<int>(std::int64_t(p) * ranks / options.Patches);
+    patch.Writer = static_cast<int>(std::int64_t(p) * rankCount / options.Patches);
     catalog.Patches.push_back(patch);
   }
   for (int v = 0; v < options.Variables; ++v) {

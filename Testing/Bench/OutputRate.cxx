@@ -38,10 +38,10 @@ struct Part
   int Width(int axis) const { return this->Upper[axis] - this->Lower[axis] + 1; }
 };
 
-Part PartOf(const Options& options, int rank, int ranks)
+Part PartOf(const Options& options, int rank, int rankCount)
 {
   int parts[2] = {0, 0};
-  MPI_Dims_create(ranks, 2, parts);
+  MPI_Dims_create(rankCount, 2, parts);
   const int place[3] = {rank % parts[0], rank / parts[0], 0};
   const int counts[3] = {parts[0], parts[1], 1};
   Part part;

@@ -126,14 +126,14 @@ std::uint64_t MemoryInUse()
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-void Save(const Options& options, const MadeUpFormat& format, const std::string& path, Communicator& comm)
+void Save(const Options& options, const MadeUpFormat& format, const std::string& path, Communicator& ranks)
 {
   const DescribingState describing = StateOfDescribingFile(path);
   const Catalog catalog = format.ReadCatalog(path);
   IndexSettings settings;
   settings.SettleSeconds = 0;  // no other program writes these files
-  BuiltIndex built = *BuildIndex(comm, format, catalog, settings);
-  const SaveOutcome outcome = SaveStepIndexFile(comm, format, catalog, built, describing, settings);
+  BuiltIndex built = *BuildIndex(ranks, format, catalog, settings);
+  const SaveOutcome outcome = SaveStepIndexFile(ranks, format, catalog, built, describing, settings);
   if (outcome.Path.empty()) {
     throw Error("The index file in " + options.Folder + " was not saved: " + outcome.Reason + ".");
   }
@@ -235,11 +235,11 @@ Catalog RaggedShell(const Options& options)
   return catalog;
 }
 
-nlohmann::json Measure(const Options& options, const std::string& path, Communicator& comm)
+nlohmann::json Measure(const Options& options, const std::string& path, Communicator& ranks)
 {
   const std::uint64_t before = MemoryInUse();
   Stopwatch watch;
-  const IndexFileSearch search = FindStepIndexFile(comm, path, {});
+  const IndexFileSearch search = FindStepIndexFile(ranks, path, {});
   const double open = watch.Seconds();
   const std::uint64_t memory = MemoryInUse() - before;
   if (!search.Found) {
@@ -290,12 +290,12 @@ int Run(int argc, char** argv)
   CLI11_PARSE(program, argc, argv);
   const MadeUpFormat format(options);
   const std::string path = options.Folder + "/step.samrai";
-  const auto comm = MakeSelfCommunicator();
+  const auto ranks = MakeSelfCommunicator();
   if (!fs::exists(options.Folder + "/.step.samrai.patchio")) {
     MakeFiles(options, format, path);
-    Save(options, format, path, *comm);
+    Save(options, format, path, *ranks);
   }
-  std::printf("%s\n", Measure(options, path, *comm).dump().c_str());
+  std::printf("%s\n", Measure(options, path, *ranks).dump().c_str());
   return 0;
 }
 

@@ -130,8 +130,8 @@ std::vector<std::string> SoundRecord()
 /// Runs a record in a log with right checksums, because nearly all inputs would be rejected otherwise.
 void RunRecord(std::string_view bytes)
 {
-  std::string log = container::RecordLog::Framed(container::EncodeLogHead(), 0);
-  log += container::RecordLog::Framed(bytes, log.size());
+  std::string log = container::RecordLog::Frame(container::EncodeLogHead(), 0);
+  log += container::RecordLog::Frame(bytes, log.size());
   OpenWith("a.pio/index", "a.pio", log);
 }
 
@@ -141,7 +141,7 @@ void RunLog(std::string_view bytes)
   for (std::size_t r = 1; r < records.size(); ++r) {  // the first record describes the log itself
     const std::string& record = records[r];
     MayRefuse([&] {
-      container::HeadOf(record);
+      container::DecodeStepHead(record);
       container::Decode(record);
     });
   }

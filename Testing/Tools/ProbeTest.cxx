@@ -371,10 +371,10 @@ TEST(ProbeFunctions, AreChosenByNameAndGroup)
 
 TEST(ProbeSettings, AreChecked)
 {
-  const auto refusal = [](void (*change)(Settings&), int ranks = 2) {
+  const auto refusal = [](void (*change)(Settings&), int rankCount = 2) {
     Settings settings;
     change(settings);
-    return MessageOf([&] { CheckSettings(settings, ranks); });
+    return MessageOf([&] { CheckSettings(settings, rankCount); });
   };
   EXPECT_NO_THROW(CheckSettings(Settings(), 4));
   EXPECT_THAT(refusal([](Settings& s) { s.Blocks = {12}; }), HasSubstr("--blocks"));

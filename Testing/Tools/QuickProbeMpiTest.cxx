@@ -39,9 +39,9 @@ void ExpectEmpty(const std::string& folder, const std::string& when)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-void CheckAllGetTheSame(Communicator& comm, const std::string& folder)
+void CheckAllGetTheSame(Communicator& ranks, const std::string& folder)
 {
-  const QuickProbeResult result = RunQuickProbe(comm, folder, Short());
+  const QuickProbeResult result = RunQuickProbe(ranks, folder, Short());
   Expect(!result.Cancelled && result.Profile.Fit.Known(), "no law was found");
   Expect(result.Profile.Ranks == Ranks, "the number of ranks");
   std::string mine = result.Profile.Fit.Text();
@@ -50,14 +50,14 @@ void CheckAllGetTheSame(Communicator& comm, const std::string& folder)
     Expect(sample.Rate > 0, "a rate of nothing");
   }
   mine += " " + std::to_string(result.Profile.BlockBytes);
-  for (const std::string& other : comm.AllGather(mine)) {
+  for (const std::string& other : ranks.AllGather(mine)) {
     Expect(other == mine, "ranks got different results");
   }
   ExpectEmpty(folder, "after measuring");
 }
 
 /// Tests that `victim` cancels while the other ranks measure.
-void CheckCancelOfOne(Communicator& comm, const std::string& folder, int victim)
+void CheckCancelOfOne(Communicator& ranks, const std::string& folder, int victim)
 {
   std::atomic<bool> cancel{false};
   QuickProbeOptions options = Short();
@@ -67,14 +67,14 @@ void CheckCancelOfOne(Communicator& comm, const std::string& folder, int victim)
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     cancel = Rank == victim;
   });
-  const QuickProbeResult result = RunQuickProbe(comm, folder, options);
+  const QuickProbeResult result = RunQuickProbe(ranks, folder, options);
   canceller.join();
   Expect(result.Cancelled, "not cancelled");
   ExpectEmpty(folder, "after cancelling");
 }
 
 /// Tests that `victim` does not find the files that the other ranks read.
-void CheckFaultOfOne(Communicator& comm, const std::string& folder, int victim)
+void CheckFaultOfOne(Communicator& ranks, const std::string& folder, int victim)
 {
   QuickProbeOptions options = Short();
   const std::string file = folder + "/data";
@@ -83,13 +83,13 @@ void CheckFaultOfOne(Communicator& comm, const std::string& folder, int victim)
   }
   MPI_Barrier(MPI_COMM_WORLD);
   options.ExistingFiles = {Rank == victim ? folder + "/missing" : file};
-  const std::string fault = CatchError([&] { RunQuickProbe(comm, folder, options); });
+  const std::string fault = CatchError([&] { RunQuickProbe(ranks, folder, options); });
   Expect(fault.find("missing") != std::string::npos, "the fault of another rank is unknown: " + fault);
   MPI_Barrier(MPI_COMM_WORLD);
   if (Rank == 0) {
     fs::remove(file);
   }
-  const std::string nowhere = CatchError([&] { RunQuickProbe(comm, folder + "/nowhere", Short()); });
+  const std::string nowhere = CatchError([&] { RunQuickProbe(ranks, folder + "/nowhere", Short()); });
   Expect(nowhere.find("nowhere") != std::string::npos, "no folder, and no fault: " + nowhere);
   ExpectEmpty(folder, "after a fault");
 }

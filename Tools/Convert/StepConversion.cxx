@@ -87,7 +87,7 @@ void SelectedStep::SelectPatches(const Catalog& all)
   }
 }
 
-void SelectedStep::Select(const Catalog& all, int ranks)
+void SelectedStep::Select(const Catalog& all, int rankCount)
 {
   CheckNames(all, this->Options.Variables);
   Catalog& data = this->Selection;
@@ -119,7 +119,7 @@ void SelectedStep::Select(const Catalog& all, int ranks)
       data.SetPresence(static_cast<int>(v), static_cast<int>(p), there ? Presence::Stored : Presence::Absent);
     }
   }
-  const std::vector<int> homes = PreferredRanks(data, ranks);
+  const std::vector<int> homes = PreferredRanks(data, rankCount);
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
     data.Patches[p].Writer = homes[p];
   }

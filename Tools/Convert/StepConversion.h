@@ -69,7 +69,7 @@ public:
 
 private:
   void SelectPatches(const Catalog& all);
-  void Select(const Catalog& all, int ranks);
+  void Select(const Catalog& all, int rankCount);
   void Locate(int rank);
   void GatherTypes(Communicator& ranks);
   void GatherAbsentArrays(Communicator& ranks);

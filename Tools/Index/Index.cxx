@@ -118,7 +118,7 @@ std::set<std::string> IndexedPaths(const Options& options)
   }
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
-  seriesOptions.Known = [&](const std::string& step) {
+  seriesOptions.KnownHead = [&](const std::string& step) {
     if (!options.Step) {
       paths.insert(step);
     }

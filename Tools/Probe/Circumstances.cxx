@@ -135,10 +135,10 @@ std::string CacheWarning(const CacheCheck& check)
       check.ColdRate / 1e6, check.WarmRate / 1e6);
 }
 
-bool IsProbablyCached(const CacheCheck& check, double rate, double resident, int ranks)
+bool IsProbablyCached(const CacheCheck& check, double rate, double resident, int rankCount)
 {
   const int cores = std::max(1u, std::thread::hardware_concurrency());
-  return resident > MostResident || rate > MemoryLike * check.WarmRate * std::min(ranks, cores);
+  return resident > MostResident || rate > MemoryLike * check.WarmRate * std::min(rankCount, cores);
 }
 
 }  // namespace patchio::probe

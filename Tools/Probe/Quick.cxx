@@ -263,13 +263,13 @@ private:
   /// that the study can write, read and check in the time.
   std::uint64_t BytesForFunctions() const
   {
-    const int ranks = this->Ranks.Size();
+    const int rankCount = this->Ranks.Size();
     const double times = 3.0 * static_cast<double>(FunctionsToCompare.size());
-    const double rate = this->ProbeResult.Profile.Fit.At(ranks);
+    const double rate = this->ProbeResult.Profile.Fit.At(rankCount);
     const double inTime = rate * PartOfTime * this->Options.QuickSeconds / times;
     const auto most = static_cast<double>(std::min(MostFunctionsBytes, this->Options.QuickBytes / 2));
     const double bytes = rate > 0 ? std::min(inTime, most) : 0;
-    return bytes >= static_cast<double>(LeastOfRank) * ranks ? static_cast<std::uint64_t>(bytes) : 0;
+    return bytes >= static_cast<double>(LeastOfRank) * rankCount ? static_cast<std::uint64_t>(bytes) : 0;
   }
 
   /// Compares the functions that read a rank's own part of a file, with a small study.

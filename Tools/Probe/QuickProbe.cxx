@@ -139,13 +139,13 @@ const std::vector<std::uint64_t> Sizes{4 * KiB, 16 * KiB, 64 * KiB, 256 * KiB, M
 class QuickProbe
 {
 public:
-  QuickProbe(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
+  QuickProbe(Communicator& ranks, const std::string& dir, const QuickProbeOptions& options,
       const ProbeProgressCallback& progress)
-      : Comm(comm),
+      : Ranks(ranks),
         Dir(dir),
         Options(options),
         Random(options.Seed),
-        Meter(comm, dir, options, progress, this->Result.Profile.Samples)
+        Meter(ranks, dir, options, progress, this->Result.Profile.Samples)
   {
   }
 
@@ -389,7 +389,7 @@ private:
     profile.BlockBytes = cost.Known ? cost.BlockBytes : 0;
     profile.BestFunction = "pread";
     profile.Node = NodeClass();
-    profile.Ranks = this->Comm.Size();
+    profile.Ranks = this->Ranks.Size();
     profile.MeasuredAt = CurrentUnixTime();
     profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;
     profile.Source = MeasuredSource;
@@ -423,7 +423,7 @@ private:
 
   static constexpr std::uint64_t LeastFound = 64 * KiB;
 
-  Communicator& Comm;
+  Communicator& Ranks;
   const std::string& Dir;
   const QuickProbeOptions& Options;
   std::mt19937 Random;  ///< the same on all ranks
@@ -469,10 +469,10 @@ std::uint64_t SpaceForQuickProbe(const QuickProbeOptions& options)
   return options.ExistingFiles.empty() ? options.TestBytes + options.TestBytes / 10 : 0;
 }
 
-QuickProbeResult RunQuickProbe(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
+QuickProbeResult RunQuickProbe(Communicator& ranks, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress)
 {
-  return QuickProbe(comm, dir, options, progress).Run();
+  return QuickProbe(ranks, dir, options, progress).Run();
 }
 
 }  // namespace patchio::probe

@@ -90,7 +90,7 @@ std::uint64_t SpaceForQuickProbe(const QuickProbeOptions& options);
 /// .. in two passes, each in random order, and again near the peak; then several sizes with N* requests in
 /// flight. Throws Error, the same on all ranks, if files cannot be written or read. Collective: every rank of
 /// the communicator calls it.
-QuickProbeResult RunQuickProbe(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
+QuickProbeResult RunQuickProbe(Communicator& ranks, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress = {});
 
 }  // namespace patchio::probe

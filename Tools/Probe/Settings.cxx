@@ -30,9 +30,9 @@ void SortUnique(std::vector<T>& values)
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-std::uint64_t GreatestSize(const StudySelection& selection, int ranks, std::uint64_t piece)
+std::uint64_t GreatestSize(const StudySelection& selection, int rankCount, std::uint64_t piece)
 {
-  return DivisibleSize(selection.Sizes.back(), ranks, piece);
+  return DivisibleSize(selection.Sizes.back(), rankCount, piece);
 }
 
 /// Moves the option to the help's group "Study". If the user gives the option, the command runs the study.
@@ -150,7 +150,7 @@ std::string NumberText(double value)
 }
 
 /// Checks the numbers among the options of the study. Throws Error if a number is invalid.
-void CheckStudyNumbers(const Settings& settings, int ranks)
+void CheckStudyNumbers(const Settings& settings, int rankCount)
 {
   Require(settings.Repetitions >= 1 && settings.Repetitions <= 10000, "repetitions", "1 to 10000",
       NumberText(settings.Repetitions));
@@ -165,7 +165,7 @@ void CheckStudyNumbers(const Settings& settings, int ranks)
       NumberText(settings.Concurrency));
   Require(settings.InfluenceSeconds >= 0 && settings.InfluenceSeconds <= 3600, "influence",
       "0 to 3600 seconds", NumberText(settings.InfluenceSeconds));
-  Require(settings.Writers >= 0 && settings.Writers < std::max(2, ranks), "writers",
+  Require(settings.Writers >= 0 && settings.Writers < std::max(2, rankCount), "writers",
       "less than the number of ranks", NumberText(settings.Writers));
 }
 
@@ -187,7 +187,7 @@ void AddSettings(CLI::App& command, Settings& settings)
   AddStudyMethod(command, settings);
 }
 
-StudySelection CheckSettings(const Settings& settings, int ranks)
+StudySelection CheckSettings(const Settings& settings, int rankCount)
 {
   Require(!(settings.Quick && (settings.Full || settings.HasStudyOptions)), "quick",
       "no options of the study", "options of the study");
@@ -214,14 +214,14 @@ StudySelection CheckSettings(const Settings& settings, int ranks)
         fmt::format("{} bytes", block));
   }
   for (const std::uint64_t size : selection.Sizes) {
-    Require(size <= MostFile && DivisibleSize(size, ranks, settings.PieceBytes) > 0, "sizes",
+    Require(size <= MostFile && DivisibleSize(size, rankCount, settings.PieceBytes) > 0, "sizes",
         fmt::format("at least one piece of {} bytes per rank for {} ranks, and at most 1 PiB",
-            settings.PieceBytes, ranks),
+            settings.PieceBytes, rankCount),
         fmt::format("{} bytes", size));
   }
-  Require(selection.Blocks.front() <= GreatestSize(selection, ranks, settings.PieceBytes), "blocks",
+  Require(selection.Blocks.front() <= GreatestSize(selection, rankCount, settings.PieceBytes), "blocks",
       "blocks smaller than the files", fmt::format("{} bytes", selection.Blocks.front()));
-  CheckStudyNumbers(settings, ranks);
+  CheckStudyNumbers(settings, rankCount);
   return selection;
 }
 

@@ -65,7 +65,7 @@ struct StudySelection
 };
 
 /// Checks the settings, and returns the selection. Throws Error if a setting is invalid.
-StudySelection CheckSettings(const Settings& settings, int ranks);
+StudySelection CheckSettings(const Settings& settings, int rankCount);
 
 /// Maximum size of a block: counts of MPI are int, and several blocks must fit into memory.
 constexpr std::uint64_t MostBlock = std::uint64_t(1) << 30;

@@ -326,9 +326,9 @@ constexpr double MostOfStep = 3;
 constexpr double MostOfAll = 1.5;
 constexpr double LeastBound = 0.3;  ///< seconds
 
-int ThreadsOf(int concurrency, int ranks, int rank)
+int ThreadsOf(int concurrency, int rankCount, int rank)
 {
-  return concurrency / ranks + (rank < concurrency % ranks ? 1 : 0);
+  return concurrency / rankCount + (rank < concurrency % rankCount ? 1 : 0);
 }
 
 /// Returns `count` evenly spaced quantiles of the values; zeros if there are no values.
@@ -401,9 +401,9 @@ MeteredRate MeasureRate(Source& source, const ProbeBlocks& blocks, const MeterSe
   return Meter(source, blocks, settings).Run();
 }
 
-StorageMeter::StorageMeter(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
+StorageMeter::StorageMeter(Communicator& ranks, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress, const std::vector<RateSample>& samples)
-    : Comm(comm), Dir(dir), Options(options), Progress(progress), Samples(samples)
+    : Ranks(ranks), Dir(dir), Options(options), Progress(progress), Samples(samples)
 {
 }
 
@@ -415,7 +415,7 @@ bool StorageMeter::ExchangeCancellation(bool isCancelled)
   const bool cancel =
       isCancelled || this->CallbackCancelled || (this->Options.Cancel && *this->Options.Cancel);
   const std::vector<double> all =
-      this->Comm.AllGather(std::vector<double>{cancel ? 1.0 : 0.0, this->Watch.Seconds()});
+      this->Ranks.AllGather(std::vector<double>{cancel ? 1.0 : 0.0, this->Watch.Seconds()});
   this->Elapsed = all[1];  // of rank 0, so that all ranks make the same decisions
   for (std::size_t i = 0; i < all.size(); i += 2) {
     this->IsCancelled = this->IsCancelled || all[i] > 0;
@@ -425,7 +425,7 @@ bool StorageMeter::ExchangeCancellation(bool isCancelled)
 
 void StorageMeter::ReportProgress(const std::string& activity)
 {
-  if (!this->Progress || this->Comm.Rank() != 0) {
+  if (!this->Progress || this->Ranks.Rank() != 0) {
     return;
   }
   ProbeProgress progress;
@@ -446,10 +446,10 @@ void StorageMeter::Prepare(double share)
     this->ReportProgress(
         fmt::format("writing {} of test files", ByteText(static_cast<double>(this->Options.TestBytes))));
     this->WrittenFiles = std::make_unique<TestFiles>(
-        this->Comm, this->Dir, this->Options.TestBytes, share * this->Options.Seconds, this->Options.Cancel);
+        this->Ranks, this->Dir, this->Options.TestBytes, share * this->Options.Seconds, this->Options.Cancel);
     this->FilesToRead = this->WrittenFiles->Files();
   } else {
-    RunOnAllRanks(this->Comm, [this] { this->FilesToRead = FindProbeFiles(this->Options.ExistingFiles); });
+    RunOnAllRanks(this->Ranks, [this] { this->FilesToRead = FindProbeFiles(this->Options.ExistingFiles); });
   }
   this->Done += share;
   if (!this->ExchangeCancellation(false)) {
@@ -462,9 +462,9 @@ void StorageMeter::Prepare(double share)
 void StorageMeter::ChooseAccess()
 {
   double direct = 0;
-  RunOnAllRanks(this->Comm, [&] { direct = BypassFor(this->FilesToRead) == CacheBypass::Direct ? 1 : 0; });
-  const std::vector<double> all = this->Comm.AllGather(
-      std::vector<double>{direct, static_cast<double>(AvailableMemory()) / (4.0 * this->Comm.Size())});
+  RunOnAllRanks(this->Ranks, [&] { direct = BypassFor(this->FilesToRead) == CacheBypass::Direct ? 1 : 0; });
+  const std::vector<double> all = this->Ranks.AllGather(
+      std::vector<double>{direct, static_cast<double>(AvailableMemory()) / (4.0 * this->Ranks.Size())});
   this->MostBuffers = 1024.0 * static_cast<double>(MiB);
   this->Bypass = CacheBypass::Direct;
   for (std::size_t i = 0; i < all.size(); i += 2) {
@@ -472,13 +472,13 @@ void StorageMeter::ChooseAccess()
     this->MostBuffers = std::min(this->MostBuffers, all[i + 1]);
   }
   RunOnAllRanks(
-      this->Comm, [this] { this->DataSource = MakeUncachedSource(this->FilesToRead, this->Bypass); });
+      this->Ranks, [this] { this->DataSource = MakeUncachedSource(this->FilesToRead, this->Bypass); });
 }
 
 bool StorageMeter::Fits(int concurrency, std::uint64_t bytes) const
 {
   constexpr std::uint64_t leastBlocks = 4;
-  const double threads = ThreadsOf(concurrency, this->Comm.Size(), 0);
+  const double threads = ThreadsOf(concurrency, this->Ranks.Size(), 0);
   return threads * static_cast<double>(bytes) <= this->MostBuffers &&
          ProbeBlocks(this->FilesToRead.Bytes, bytes).Count() >= leastBlocks;
 }
@@ -496,7 +496,7 @@ bool StorageMeter::Measure(const Measurement& measurement, MeasurementResult& re
   }
   const ProbeBlocks blocks(this->FilesToRead.Bytes, measurement.Bytes);
   const MeteredRate ownRate = MeasureRate(*this->DataSource, blocks, this->SettingsOf(measurement));
-  RunOnAllRanks(this->Comm, [&ownRate] {
+  RunOnAllRanks(this->Ranks, [&ownRate] {
     if (!ownRate.Fault.empty()) {
       throw Error(ownRate.Fault);
     }
@@ -517,19 +517,19 @@ double StorageMeter::BoundOf(double share) const
 MeterSettings StorageMeter::SettingsOf(const Measurement& measurement)
 {
   constexpr double mostWarmUp = 0.3;
-  const double ranks = this->Comm.Size();
+  const double rankCount = this->Ranks.Size();
   const double seconds = measurement.Share * this->Options.Seconds;
   MeterSettings settings;
-  settings.Threads = ThreadsOf(measurement.Concurrency, this->Comm.Size(), this->Comm.Rank());
+  settings.Threads = ThreadsOf(measurement.Concurrency, this->Ranks.Size(), this->Ranks.Rank());
   settings.Scattered = measurement.Scattered;
   // Each measurement begins at another block, and each rank begins in the part that another rank has written.
-  const double turn = std::fmod(0.618 * ++this->MeasurementCount, 1.0) / ranks;
-  settings.Start = std::fmod((this->Comm.Rank() + 1) / ranks + turn, 1.0);
+  const double turn = std::fmod(0.618 * ++this->MeasurementCount, 1.0) / rankCount;
+  settings.Start = std::fmod((this->Ranks.Rank() + 1) / rankCount + turn, 1.0);
   settings.WarmUp = std::min(0.2 * seconds, mostWarmUp);
   settings.Seconds = seconds - settings.WarmUp;
   settings.MostSeconds = this->BoundOf(measurement.Share);
   settings.Cancel = this->Options.Cancel;
-  settings.WaitForOtherRanks = [this] { this->Comm.AllGather(std::vector<int>{0}); };
+  settings.WaitForOtherRanks = [this] { this->Ranks.AllGather(std::vector<int>{0}); };
   return settings;
 }
 
@@ -537,7 +537,7 @@ void StorageMeter::GatherResults(const MeteredRate& ownRate, MeasurementResult& 
 {
   std::vector<double> numbers = QuantilesOf(ownRate.Seconds, TimesOfRank);
   numbers.push_back(ownRate.Rate);
-  const std::vector<double> all = this->Comm.AllGather(numbers);
+  const std::vector<double> all = this->Ranks.AllGather(numbers);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i % numbers.size() == TimesOfRank) {
       result.Rate += all[i];
@@ -555,8 +555,8 @@ bool StorageMeter::IsOutOfTime() const
 double StorageMeter::FastestReread()
 {
   double again = 0;
-  RunOnAllRanks(this->Comm, [&] { again = RereadRate(this->FilesToRead); });
-  const std::vector<double> all = this->Comm.AllGather(std::vector<double>{again});
+  RunOnAllRanks(this->Ranks, [&] { again = RereadRate(this->FilesToRead); });
+  const std::vector<double> all = this->Ranks.AllGather(std::vector<double>{again});
   return *std::max_element(all.begin(), all.end());
 }
 

@@ -115,7 +115,7 @@ class StorageMeter
 public:
   /// Creates a meter for the storage of `dir`. Keeps references to all arguments, which must outlive this
   /// object. samples: the samples so far, for `progress`. Not collective.
-  StorageMeter(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
+  StorageMeter(Communicator& ranks, const std::string& dir, const QuickProbeOptions& options,
       const ProbeProgressCallback& progress, const std::vector<RateSample>& samples);
 
   /// Writes test files, or finds existing files. share: fraction of the probe's time for writing, 0 .. 1.
@@ -152,7 +152,7 @@ private:
   MeterSettings SettingsOf(const Measurement& measurement);
   void GatherResults(const MeteredRate& ownRate, MeasurementResult& result);
 
-  Communicator& Comm;
+  Communicator& Ranks;
   const std::string& Dir;
   const QuickProbeOptions& Options;
   const ProbeProgressCallback& Progress;

@@ -53,9 +53,9 @@ struct InfluenceTrial
 };
 
 /// Returns the number of ranks that write. requested: requested number; 0: half of `ranks`.
-int WritersOf(int ranks, int requested)
+int WritersOf(int rankCount, int requested)
 {
-  return requested > 0 ? std::min(requested, std::max(1, ranks - 1)) : std::max(1, ranks / 2);
+  return requested > 0 ? std::min(requested, std::max(1, rankCount - 1)) : std::max(1, rankCount / 2);
 }
 
 /// A reader or writer, and its part of the file.

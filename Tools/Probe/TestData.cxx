@@ -83,9 +83,9 @@ void Layout::ForEachRun(
   }
 }
 
-std::uint64_t DivisibleSize(std::uint64_t size, int ranks, std::uint64_t piece)
+std::uint64_t DivisibleSize(std::uint64_t size, int rankCount, std::uint64_t piece)
 {
-  const std::uint64_t unit = std::lcm(piece, std::uint64_t{8}) * ranks;
+  const std::uint64_t unit = std::lcm(piece, std::uint64_t{8}) * rankCount;
   return size / unit * unit;
 }
 

@@ -53,9 +53,9 @@ struct Layout
       std::uint64_t offset, std::uint64_t bytes, const std::function<void(const Run&)>& visit) const;
 };
 
-/// Returns the largest file size up to `size` bytes that `ranks` ranks can share equally in each view; 0 if
-/// no such size exists. `piece`: bytes of a piece in View::Interleaved.
-std::uint64_t DivisibleSize(std::uint64_t size, int ranks, std::uint64_t piece);
+/// Returns the largest file size up to `size` bytes that `rankCount` ranks can share equally in each view; 0
+/// if no such size exists. `piece`: bytes of a piece in View::Interleaved.
+std::uint64_t DivisibleSize(std::uint64_t size, int rankCount, std::uint64_t piece);
 
 // ---- values
 // --------------------------------------------------------------------------------------------------

@@ -300,15 +300,15 @@ std::uint64_t ProbeFiles::TotalBytes() const
   return std::accumulate(this->Bytes.begin(), this->Bytes.end(), std::uint64_t{0});
 }
 
-TestFiles::TestFiles(Communicator& comm, const std::string& dir, std::uint64_t bytes, double seconds,
+TestFiles::TestFiles(Communicator& ranks, const std::string& dir, std::uint64_t bytes, double seconds,
     const std::atomic<bool>* cancel)
 {
   constexpr double margin = 1.1;
   try {
-    this->Folder = MakeSharedFolder(comm, dir, bytes, margin,
+    this->Folder = MakeSharedFolder(ranks, dir, bytes, margin,
         "Free some space, use smaller --test-bytes, or read existing files with --existing");
-    RunOnAllRanks(comm, [&] { this->WriteFiles(comm.Rank(), comm.Size(), bytes, seconds, cancel); });
-    this->GatherFiles(comm);
+    RunOnAllRanks(ranks, [&] { this->WriteFiles(ranks.Rank(), ranks.Size(), bytes, seconds, cancel); });
+    this->GatherFiles(ranks);
   } catch (...) {
     this->RemoveFiles();
     throw;
@@ -334,10 +334,10 @@ void TestFiles::RemoveFiles()
 }
 
 void TestFiles::WriteFiles(
-    int rank, int ranks, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel)
+    int rank, int rankCount, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel)
 {
-  const std::uint64_t share = std::max(bytes / ranks, MiB);
-  const auto most = static_cast<std::uint64_t>(std::max(1, MostWritten / ranks));
+  const std::uint64_t share = std::max(bytes / rankCount, MiB);
+  const auto most = static_cast<std::uint64_t>(std::max(1, MostWritten / rankCount));
   const std::uint64_t count = std::clamp<std::uint64_t>(share / LeastFile, 1, most);
   const std::uint64_t each = std::max(share / count / MiB * MiB, MiB);
   std::mt19937_64 random(
@@ -346,7 +346,7 @@ void TestFiles::WriteFiles(
   std::uint64_t written = 0;
   const auto stops = [&](std::uint64_t more) {
     const double late = watch.Seconds() / seconds;
-    const std::uint64_t all = (written + more) * static_cast<std::uint64_t>(ranks);
+    const std::uint64_t all = (written + more) * static_cast<std::uint64_t>(rankCount);
     return (cancel && *cancel) || (late > 1 && all >= Enough) || (late > Patience && all >= Least);
   };
   for (std::uint64_t file = 0; file < count && !stops(0); ++file) {
@@ -359,14 +359,14 @@ void TestFiles::WriteFiles(
   }
 }
 
-void TestFiles::GatherFiles(Communicator& comm)
+void TestFiles::GatherFiles(Communicator& ranks)
 {
   std::string mine;
   for (std::size_t i = 0; i < this->OwnFiles.Paths.size(); ++i) {
     mine += fmt::format(
         "{} {}\n", this->OwnFiles.Bytes[i], fs::path(this->OwnFiles.Paths[i]).filename().string());
   }
-  for (const std::string& text : comm.AllGather(mine)) {
+  for (const std::string& text : ranks.AllGather(mine)) {
     std::istringstream lines(text);
     std::uint64_t bytes = 0;
     std::string name;

@@ -124,7 +124,7 @@ public:
   /// after `seconds` with at least 128 MiB, after three times `seconds` with at least 16 MiB, and if `cancel`
   /// (may be null) becomes true. Throws Error, the same on all ranks, if `dir` lacks space, is not writable,
   /// or is not the same folder on all nodes. Collective: every rank of the communicator calls it.
-  TestFiles(Communicator& comm, const std::string& dir, std::uint64_t bytes, double seconds,
+  TestFiles(Communicator& ranks, const std::string& dir, std::uint64_t bytes, double seconds,
       const std::atomic<bool>* cancel = nullptr);
   ~TestFiles();
   TestFiles(const TestFiles&) = delete;
@@ -134,8 +134,9 @@ public:
   const ProbeFiles& Files() const { return this->AllFiles; }
 
 private:
-  void WriteFiles(int rank, int ranks, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel);
-  void GatherFiles(Communicator& comm);
+  void WriteFiles(
+      int rank, int rankCount, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel);
+  void GatherFiles(Communicator& ranks);
   void RemoveFiles();
 
   std::string Folder;

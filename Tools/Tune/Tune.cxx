@@ -128,11 +128,11 @@ StorageFacts GatherFacts(const Options& options)
   return facts;
 }
 
-StorageKnowledge KnowledgeOf(const StorageFacts& facts, int ranks)
+StorageKnowledge KnowledgeOf(const StorageFacts& facts, int rankCount)
 {
   StorageKnowledge storage;
   storage.Class = facts.StorageMount ? facts.StorageMount->Class : MountClass::Unknown;
-  storage.Concurrency = facts.Profile ? ConcurrencyFor(*facts.Profile, ranks) : 0;
+  storage.Concurrency = facts.Profile ? ConcurrencyFor(*facts.Profile, rankCount) : 0;
   storage.Load = facts.Load.Load;
   if (facts.Profile && facts.Profile->HasReliableFit()) {
     SetInitialReads(storage, facts.Profile->Fit);
@@ -140,17 +140,17 @@ StorageKnowledge KnowledgeOf(const StorageFacts& facts, int ranks)
   return storage;
 }
 
-json DescribePolicy(const StorageFacts& facts, ThreadPolicy policy, int ranks)
+json DescribePolicy(const StorageFacts& facts, ThreadPolicy policy, int rankCount)
 {
-  const ReadingJob job{ranks, static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
-  const ControllerOptions controller = ControllerOptionsFor(KnowledgeOf(facts, ranks), policy, job);
+  const ReadingJob job{rankCount, static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+  const ControllerOptions controller = ControllerOptionsFor(KnowledgeOf(facts, rankCount), policy, job);
   return {{"start", controller.Start}, {"least", controller.Least}, {"most", controller.Most},
-      {"threads_of_rank", ThreadsFromStorage(controller.Start, 0, ranks, 0)}};
+      {"threads_of_rank", ThreadsFromStorage(controller.Start, 0, rankCount, 0)}};
 }
 
-json DescribeProfile(const StorageProfile& profile, int ranks)
+json DescribeProfile(const StorageProfile& profile, int rankCount)
 {
-  const int concurrency = ConcurrencyFor(profile, ranks);
+  const int concurrency = ConcurrencyFor(profile, rankCount);
   json samples = json::array();
   for (const RateSample& sample : profile.Samples) {
     samples.push_back({sample.Concurrency, sample.Rate});
@@ -159,7 +159,7 @@ json DescribeProfile(const StorageProfile& profile, int ranks)
   for (double n = 1; profile.Fit.Known() && n < profile.Fit.Most(); n *= std::exp2(0.125)) {
     curve.push_back({n, profile.Fit.At(n)});
   }
-  json all = {{"source", DescribeSource(profile, ranks)}, {"concurrency", concurrency},
+  json all = {{"source", DescribeSource(profile, rankCount)}, {"concurrency", concurrency},
       {"from_table", !profile.ThreadsOfRanks.empty()}, {"law", profile.Fit.Text()}, {"samples", samples}};
   if (profile.Fit.Known() && profile.ThreadsOfRanks.empty()) {
     const ConcurrencyRange sure = EstimateBestRange(profile.Samples);
@@ -231,13 +231,13 @@ std::string StorageText(const json& all)
   return text;
 }
 
-std::string PolicyText(const std::string& name, const json& policy, int ranks)
+std::string PolicyText(const std::string& name, const json& policy, int rankCount)
 {
   const int start = policy["start"].get<int>();
   return fmt::format("  {:<9} starts with {} in flight ({} {}), then adapts between {} and {}\n", name,
       CountText(start, "read"), CountText(policy["threads_of_rank"].get<int>(), "thread"),
-      ranks == 1 ? "in one rank" : fmt::format("in each of {} ranks", ranks), policy["least"].get<int>(),
-      policy["most"].get<int>());
+      rankCount == 1 ? "in one rank" : fmt::format("in each of {} ranks", rankCount),
+      policy["least"].get<int>(), policy["most"].get<int>());
 }
 
 std::string ReportText(const json& all)
@@ -248,10 +248,10 @@ std::string ReportText(const json& all)
               ? fmt::format("  NC = {:.1f} concurrent reads by others: {}\n", load["others"].get<double>(),
                     load["source"].get<std::string>())
               : fmt::format("  NC is unknown and counts as 0: {}\n", load["source"].get<std::string>());
-  const int ranks = all["ranks"].get<int>();
-  text += fmt::format("With Thread Mode = Automatic and NP = {}, the policy\n", ranks);
+  const int rankCount = all["ranks"].get<int>();
+  text += fmt::format("With Thread Mode = Automatic and NP = {}, the policy\n", rankCount);
   for (const char* name : {"polite", "balanced", "greedy"}) {
-    text += PolicyText(name, all["policies"][name], ranks);
+    text += PolicyText(name, all["policies"][name], rankCount);
   }
   if (all.contains("step_bytes")) {
     text +=

@@ -194,7 +194,7 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   const OpenedStep opened(*alone, step.Path, IndexMode::Off);
   const Catalog& data = opened.Data();
-  const container::Locations locations = container::LocationsOf(data);
+  const container::StepLocations locations = container::StepLocationsOf(data);
   const std::string folder = container::ContainerFolderOf(step.Path);
   std::vector<std::string> faults = FaultsOfDescription(folder, locations.Record, data);
   std::vector<PatchVariable> all;
@@ -269,24 +269,25 @@ LogFindings CheckLog(const std::string& path)
   const container::ContainerLog& log = *read;
   LogFindings findings;
   std::vector<std::string>& faults = findings.Faults;
-  if (log.LostBytes > 0) {
+  if (log.DamagedBytes > 0) {
     faults.push_back(fmt::format(
         "{}: {} of the records are damaged, so the log lacks some steps. The files of these steps may be "
         "intact. Copy the other steps with 'patchio convert', and write the missing steps again.",
-        container::LogPathOf(folder), ByteText(static_cast<double>(log.LostBytes))));
+        container::LogPathOf(folder), ByteText(static_cast<double>(log.DamagedBytes))));
   }
-  if (log.BytesAfter > 0) {
+  if (log.TrailingBytes > 0) {
     faults.push_back(fmt::format(
         "{}: the last {} are an incomplete record: a program is still writing a step, or has stopped before "
         "the end of the step. Wait if a program is writing to the container; otherwise write the step again.",
-        container::LogPathOf(folder), ByteText(static_cast<double>(log.BytesAfter))));
+        container::LogPathOf(folder), ByteText(static_cast<double>(log.TrailingBytes))));
   }
   const char* const unrecorded =
-      log.LostBytes > 0 ? "The record of the file may be among the damaged records: keep the file until you "
-                          "have written the step again"
-                        : "A program is still writing a step, or has stopped before the end of the step. "
-                          "Wait if a program is writing "
-                          "to the container; otherwise delete this file, and write the step again";
+      log.DamagedBytes > 0
+          ? "The record of the file may be among the damaged records: keep the file until you "
+            "have written the step again"
+          : "A program is still writing a step, or has stopped before the end of the step. "
+            "Wait if a program is writing "
+            "to the container; otherwise delete this file, and write the step again";
   std::set<std::string> known;
   for (const container::LoggedStep& step : log.Steps) {
     known.insert(step.Head.File);

@@ -26,10 +26,11 @@ namespace fs = std::filesystem;
 namespace patchio::amrex {
 namespace {
 
+/// The contents of the text file of a MultiFab, AMReX's array of the values on all boxes of a level.
 struct MultiFabHeader
 {
-  bool FabHeaders = true;  ///< false: the values begin at the offset of the FAB
-  RealKind Kind;           ///< set only without FAB headers, because each header states its own kind
+  bool HasFabHeaders = true;  ///< false: the values begin at the offset of the FAB
+  RealKind Kind;  ///< set only without FAB headers, because each header states its own number format
   int Components = 0;
   Int3 Ghosts{0, 0, 0};
   Int3 NodeCentred{0, 0, 0};           ///< the same for all boxes
@@ -48,6 +49,7 @@ constexpr int WithFabHeaders = 1;
 constexpr int WithRanges = 3;  ///< a range for each box; version 4 has one range for all boxes
 constexpr int LastVersion = 4;
 
+/// Reads the text file of a MultiFab, such as Level_0/Cell_H.
 class MultiFabReader
 {
 public:
@@ -58,8 +60,8 @@ public:
     this->ReadTop();
     this->ReadBoxes(boxes);
     this->ReadLocations();
-    if (!this->Header.FabHeaders) {
-      this->ReadKind();
+    if (!this->Header.HasFabHeaders) {
+      this->ReadNumberFormat();
     }
     return std::move(this->Header);
   }
@@ -82,20 +84,20 @@ public:
   }
 
 private:
-  std::vector<double> ReadExtremes(const char* which, int component);
+  std::vector<double> ReadExtremes(const char* extreme, int component);
   void ReadTop();
   void ReadBoxes(std::int64_t boxes);
   void ReadBox();
   void ReadLocations();
   void ReadLocation();
-  int FileNumber(std::string_view name);
-  void ReadKind();
+  int AddFile(std::string_view name);
+  void ReadNumberFormat();
 
   TextLines Lines;
   int Dimension;
   int Version = 0;
   MultiFabHeader Header;
-  std::unordered_map<std::string, int> Known;
+  std::unordered_map<std::string, int> FileNumbers;
   std::string LastName;
 };
 
@@ -104,7 +106,7 @@ void MultiFabReader::ReadTop()
   const auto version =
       this->Lines.NextNumber("a supported version of the MultiFab header", WithFabHeaders, LastVersion);
   this->Version = static_cast<int>(version);
-  this->Header.FabHeaders = version == WithFabHeaders;
+  this->Header.HasFabHeaders = version == WithFabHeaders;
   this->Lines.Next("the distribution of the FABs over files");
   this->Header.Components =
       static_cast<int>(this->Lines.NextNumber("the number of components", 1, MostComponents));
@@ -182,11 +184,13 @@ void MultiFabReader::ReadLocation()
       offset < 0) {
     this->Lines.Fail(expected);
   }
-  this->Header.FileOfBox.push_back(this->FileNumber(name));
+  this->Header.FileOfBox.push_back(this->AddFile(name));
   this->Header.Offsets.push_back(static_cast<std::uint64_t>(offset));
 }
 
-int MultiFabReader::FileNumber(std::string_view name)
+/// Returns the number of a file of the MultiFab. Adds a new name to the files. Throws Error for a name
+/// outside the folder.
+int MultiFabReader::AddFile(std::string_view name)
 {
   if (!this->Header.FileOfBox.empty() && name == this->LastName) {
     return this->Header.FileOfBox.back();
@@ -196,7 +200,7 @@ int MultiFabReader::FileNumber(std::string_view name)
     this->Lines.Fail("the name of a file in the same folder");
   }
   const auto [known, isNew] =
-      this->Known.emplace(this->LastName, static_cast<int>(this->Header.Files.size()));
+      this->FileNumbers.emplace(this->LastName, static_cast<int>(this->Header.Files.size()));
   if (isNew) {
     this->Header.Files.push_back(this->LastName);
   }
@@ -204,10 +208,11 @@ int MultiFabReader::FileNumber(std::string_view name)
 }
 
 /// Reads a blank line, "boxes,components", and one line per box of numbers that each end with a comma.
-/// Returns the numbers of `component`. "nan" and "inf" become NaN.
-std::vector<double> MultiFabReader::ReadExtremes(const char* which, int component)
+/// Returns the numbers of `component`. "nan" and "inf" become NaN. `extreme`: "least" or "greatest", for
+/// messages.
+std::vector<double> MultiFabReader::ReadExtremes(const char* extreme, int component)
 {
-  const std::string expected = fmt::format("the {} values of {} boxes and {} components", which,
+  const std::string expected = fmt::format("the {} values of {} boxes and {} components", extreme,
       this->Header.Boxes.size(), this->Header.Components);
   this->Lines.Next(expected.c_str());
   TextScanner head(this->Lines.Next(expected.c_str()));
@@ -234,7 +239,7 @@ std::vector<double> MultiFabReader::ReadExtremes(const char* which, int componen
 }
 
 /// Reads the number format from the end of the file, behind the least and greatest values.
-void MultiFabReader::ReadKind()
+void MultiFabReader::ReadNumberFormat()
 {
   const std::string line = this->Lines.LastLine();
   TextScanner words(line);
@@ -253,7 +258,7 @@ MultiFabHeader ReadMultiFabHeader(const std::string& prefix, int dimension, std:
 }
 
 /// Returns the least and greatest value of a component on each box, or an empty list if the file does not
-/// contain them. Call it only for files that ReadMultiFabHeader() accepts.
+/// contain them. Call this function only for files that ReadMultiFabHeader() accepts.
 std::vector<ValueRange> ReadMultiFabRanges(
     const std::string& prefix, int dimension, std::int64_t boxes, int component)
 {
@@ -263,6 +268,7 @@ std::vector<ValueRange> ReadMultiFabRanges(
 constexpr double MostEntries = 2e9;  ///< limit on the number of pairs <patch, variable>
 constexpr const char* Advice = "The plotfile is damaged or is still being written";
 
+/// Makes the catalog of a plotfile from its text files.
 class CatalogMaker
 {
 public:
@@ -271,7 +277,7 @@ public:
     this->Data.Path = path;
   }
 
-  Catalog Make()
+  Catalog Run()
   {
     this->Header = ReadPlotHeader(this->Data.Path);
     this->Data.Dimension = this->Header.Dimension;
@@ -280,11 +286,11 @@ public:
     for (std::size_t level = 0; level < this->Header.Levels.size(); ++level) {
       this->AddLevel(level);
     }
-    this->FindOrigin();
+    this->SetOrigin();
     this->AddVariables();
-    this->FindNeighboursInFiles();
+    this->SetNextOffsets();
     this->Check();
-    this->Data.FormatData = Pack(this->Where);
+    this->Data.FormatData = Pack(this->Locations);
     return std::move(this->Data);
   }
 
@@ -293,15 +299,15 @@ private:
   Int3 RatioOf(std::size_t number) const;
   void CheckMultiFab(const MultiFabHeader& multiFab, std::size_t number);
   void AddPatches(const MultiFabHeader& multiFab, std::size_t number);
-  void FindOrigin();
+  void SetOrigin();
   void AddVariables();
-  void FindNeighboursInFiles();
+  void SetNextOffsets();
   void Check() const;
 
   fs::path Folder;
   PlotHeader Header;
   Catalog Data;
-  FabLocations Where;
+  FabLocations Locations;
   Int3 Ghosts{0, 0, 0};
   Centering Center = Centering::Cell;
 };
@@ -317,15 +323,15 @@ void CatalogMaker::AddLevel(std::size_t number)
   level.PatchCount = static_cast<int>(multiFab.Boxes.size());
   level.Spacing = header.Spacing;
   level.Ratio = this->RatioOf(number);
-  FabStyle& style = this->Where.Levels.emplace_back();
+  FabStyle& style = this->Locations.Levels.emplace_back();
   style.Kind = multiFab.Kind;
-  style.Headers = multiFab.FabHeaders;
-  style.Nodes = this->Center == Centering::Node;
+  style.HasHeaders = multiFab.HasFabHeaders;
+  style.AtNodes = this->Center == Centering::Node;
   this->AddPatches(multiFab, number);
 }
 
-/// Returns the ratio of a level to the coarser one. The Header has one ratio for all axes; the domains show
-/// the ratio of each axis.
+/// Returns the refinement ratio of a level to the next coarser level. The Header has one ratio for all axes;
+/// the domains show the ratio of each axis.
 Int3 CatalogMaker::RatioOf(std::size_t number) const
 {
   Int3 ratio{1, 1, 1};
@@ -383,12 +389,12 @@ void CatalogMaker::CheckMultiFab(const MultiFabHeader& multiFab, std::size_t num
 void CatalogMaker::AddPatches(const MultiFabHeader& multiFab, std::size_t number)
 {
   const fs::path folder = fs::path(this->Header.Levels[number].Prefix).parent_path();
-  const int firstFile = static_cast<int>(this->Where.Files.size());
+  const int firstFile = static_cast<int>(this->Locations.Files.size());
   for (const std::string& file : multiFab.Files) {
-    this->Where.Files.push_back((folder / file).string());
+    this->Locations.Files.push_back((folder / file).string());
   }
   this->Data.Patches.reserve(this->Data.Patches.size() + multiFab.Boxes.size());
-  this->Where.Fabs.reserve(this->Data.Patches.capacity());
+  this->Locations.Fabs.reserve(this->Data.Patches.capacity());
   for (std::size_t i = 0; i < multiFab.Boxes.size(); ++i) {
     Patch& patch = this->Data.Patches.emplace_back();
     patch.Cells = multiFab.Boxes[i];
@@ -398,14 +404,14 @@ void CatalogMaker::AddPatches(const MultiFabHeader& multiFab, std::size_t number
     patch.Level = static_cast<int>(number);
     patch.Number = static_cast<int>(i);
     patch.File = firstFile + multiFab.FileOfBox[i];
-    this->Where.Fabs.push_back({multiFab.Offsets[i], 0});
+    this->Locations.Fabs.push_back({multiFab.Offsets[i], 0});
   }
 }
 
 /// Sets the origin. The corner of the domain is the position of the domain's lowest index, which may differ
 /// from 0. In files of old AMReX versions, the corner is the position of index 0. The position of the first
 /// box shows which of the two holds.
-void CatalogMaker::FindOrigin()
+void CatalogMaker::SetOrigin()
 {
   const LevelHeader& coarsest = this->Header.Levels[0];
   for (int axis = 0; axis < this->Header.Dimension; ++axis) {
@@ -414,7 +420,7 @@ void CatalogMaker::FindOrigin()
     origin = this->Header.Corner[axis] - coarsest.Domain.Lower[axis] * cell;
     const bool isOld = coarsest.Boxes > 0 &&
                        std::abs(this->Header.Corner[axis] + this->Data.Patches[0].Cells.Lower[axis] * cell -
-                                this->Header.FirstBox[axis]) < 0.01 * cell;
+                                this->Header.FirstBoxCorner[axis]) < 0.01 * cell;
     if (isOld) {
       origin = this->Header.Corner[axis];
     }
@@ -452,12 +458,12 @@ void CatalogMaker::AddVariables()
   }
 }
 
-/// Finds, for each FAB, the next one in its file, so that most FAB headers need not be read.
-void CatalogMaker::FindNeighboursInFiles()
+/// Sets FabLocation::Next of all FABs, so that most FAB headers need not be read.
+void CatalogMaker::SetNextOffsets()
 {
   const auto before = [this](int a, int b) {
     const int fileA = this->Data.Patches[a].File, fileB = this->Data.Patches[b].File;
-    return fileA != fileB ? fileA < fileB : this->Where.Fabs[a].Offset < this->Where.Fabs[b].Offset;
+    return fileA != fileB ? fileA < fileB : this->Locations.Fabs[a].Offset < this->Locations.Fabs[b].Offset;
   };
   std::vector<int> order(this->Data.Patches.size());
   std::iota(order.begin(), order.end(), 0);
@@ -466,7 +472,7 @@ void CatalogMaker::FindNeighboursInFiles()
   }
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {
     if (this->Data.Patches[order[i]].File == this->Data.Patches[order[i + 1]].File) {
-      this->Where.Fabs[order[i]].Next = this->Where.Fabs[order[i + 1]].Offset;
+      this->Locations.Fabs[order[i]].Next = this->Locations.Fabs[order[i + 1]].Offset;
     }
   }
 }
@@ -484,7 +490,7 @@ void CatalogMaker::Check() const
 
 Catalog AmrexFormat::ReadCatalog(const std::string& path) const
 {
-  return CatalogMaker(path).Make();
+  return CatalogMaker(path).Run();
 }
 
 std::vector<ValueRange> AmrexFormat::RangesOf(const Catalog& catalog, int variable) const

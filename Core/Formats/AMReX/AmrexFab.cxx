@@ -29,7 +29,7 @@ bool ParseList(TextScanner& words, std::array<int, 8>& list, int& count)
 }
 
 /// Returns whether the list is first, first + step, first + 2 step, ...
-bool Counts(const std::array<int, 8>& list, int count, int first, int step)
+bool IsSequence(const std::array<int, 8>& list, int count, int first, int step)
 {
   for (int i = 0; i < count; ++i) {
     if (list[static_cast<std::size_t>(i)] != first + i * step) {
@@ -48,7 +48,8 @@ std::string TupleText(const Int3& tuple, int dimension)
   return text + ")";
 }
 
-std::size_t Digits(int number)
+/// Returns the number of characters of a decimal number, including a minus sign.
+std::size_t DecimalLength(int number)
 {
   std::size_t digits = number < 0 ? 2 : 1;
   for (number /= 10; number != 0; number /= 10) {
@@ -71,8 +72,8 @@ bool ParseRealKind(TextScanner& words, RealKind& kind)
     return false;
   }
   kind.Type = bytes == 8 ? ElementType::Float64 : ElementType::Float32;
-  kind.BigEndian = Counts(order, bytes, 1, 1);
-  return kind.BigEndian || Counts(order, bytes, bytes, -1);
+  kind.BigEndian = IsSequence(order, bytes, 1, 1);
+  return kind.BigEndian || IsSequence(order, bytes, bytes, -1);
 }
 
 bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header)
@@ -94,10 +95,10 @@ std::size_t FabHeaderBytes(std::size_t prefixBytes, const TypedBox& box, int dim
 {
   // "((" digits and commas ") (" ... ") (" ... "))", a blank, the number of components, the end of the line
   std::size_t bytes =
-      prefixBytes + 10 + 3 * static_cast<std::size_t>(dimension - 1) + 1 + Digits(components) + 1;
+      prefixBytes + 10 + 3 * static_cast<std::size_t>(dimension - 1) + 1 + DecimalLength(components) + 1;
   for (int axis = 0; axis < dimension; ++axis) {
-    bytes +=
-        Digits(box.Indices.Lower[axis]) + Digits(box.Indices.Upper[axis]) + Digits(box.NodeCentred[axis]);
+    bytes += DecimalLength(box.Indices.Lower[axis]) + DecimalLength(box.Indices.Upper[axis]) +
+             DecimalLength(box.NodeCentred[axis]);
   }
   return bytes;
 }
@@ -115,8 +116,8 @@ std::vector<std::byte> Pack(const FabLocations& locations)
   for (const FabStyle& style : locations.Levels) {
     out.Append(style.Kind.Type);
     out.Append<std::uint8_t>(style.Kind.BigEndian);
-    out.Append<std::uint8_t>(style.Headers);
-    out.Append<std::uint8_t>(style.Nodes);
+    out.Append<std::uint8_t>(style.HasHeaders);
+    out.Append<std::uint8_t>(style.AtNodes);
   }
   out.Append(locations.Fabs);
   return out.Release();
@@ -132,8 +133,8 @@ FabLocations FabLocationsOf(const Catalog& catalog)
     FabStyle& style = locations.Levels.emplace_back();
     in.Get(style.Kind.Type);
     style.Kind.BigEndian = in.Get<std::uint8_t>() != 0;
-    style.Headers = in.Get<std::uint8_t>() != 0;
-    style.Nodes = in.Get<std::uint8_t>() != 0;
+    style.HasHeaders = in.Get<std::uint8_t>() != 0;
+    style.AtNodes = in.Get<std::uint8_t>() != 0;
     Require(style.Kind.Type == ElementType::Float32 || style.Kind.Type == ElementType::Float64,
         "an impossible number type");
   }

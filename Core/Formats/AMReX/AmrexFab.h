@@ -1,4 +1,4 @@
-// The header and the location of a FAB in a data file.
+// The header and the location of a FAB in a data file. A FAB is AMReX's array of the values on one box.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -13,7 +13,7 @@
 
 namespace patchio::amrex {
 
-/// The format of numbers in a file.
+/// The type and the byte order of the numbers in a file.
 struct RealKind
 {
   ElementType Type = ElementType::Float64;
@@ -38,7 +38,7 @@ struct FabHeader
 /// Limit on the length of a header line.
 constexpr std::size_t MostFabHeaderBytes = 512;
 
-/// Parses the header at the beginning of `text`. Returns false if there is none.
+/// Parses the header at the beginning of `text`. Returns false if `text` does not begin with a valid header.
 bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header);
 
 /// Returns the length of the header that AMReX writes for this box, after a prefix of `prefixBytes`.
@@ -51,15 +51,15 @@ std::string BoxText(const TypedBox& box, int dimension);
 struct FabLocation
 {
   std::uint64_t Offset = 0;  ///< offset of the FAB's header or, without headers, of the numbers
-  std::uint64_t Next = 0;    ///< offset of the next FAB in the file; 0: none
+  std::uint64_t Next = 0;    ///< offset of the next FAB in the file; 0: no FAB follows
 };
 
 /// The format of the FABs of a level.
 struct FabStyle
 {
   RealKind Kind;  ///< set only if the FABs have no headers
-  bool Headers = true;
-  bool Nodes = false;  ///< values at nodes instead of cells
+  bool HasHeaders = true;
+  bool AtNodes = false;  ///< values at nodes instead of cells
 };
 
 /// The locations of all FABs of a plotfile.
@@ -73,7 +73,7 @@ struct FabLocations
 /// Returns the locations as bytes for Catalog::FormatData.
 std::vector<std::byte> Pack(const FabLocations& locations);
 
-/// Returns the locations in the catalog's FormatData. Throws Error when they do not match the catalog.
+/// Returns the locations in the catalog's FormatData. Throws Error if the locations do not match the catalog.
 FabLocations FabLocationsOf(const Catalog& catalog);
 
 }  // namespace patchio::amrex

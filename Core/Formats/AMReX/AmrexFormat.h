@@ -10,7 +10,7 @@ class AmrexFormat : public Format
 {
 public:
   const char* Name() const override { return "AMReX"; }
-  const char* Opens() const override { return "an AMReX plotfile folder (plt00010) or its Header"; }
+  const char* SupportedFiles() const override { return "an AMReX plotfile folder (plt00010) or its Header"; }
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;

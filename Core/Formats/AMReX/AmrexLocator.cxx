@@ -27,46 +27,47 @@ constexpr const char* Advice = "The file is damaged, or only partly copied or wr
 struct RequestedFab
 {
   int Patch = 0;
-  std::uint64_t Values = 0;  ///< offset of the numbers
+  std::uint64_t ValuesOffset = 0;  ///< offset of the numbers
   RealKind Kind;
-  std::string Fault;  ///< reason why the numbers cannot be read; empty: they can
+  std::string Fault;  ///< reason why the numbers cannot be read; empty: no fault
 };
 
 /// A file, and the range of requested FABs in it: First .. End - 1.
-struct WantedFile
+struct RequestedFile
 {
   std::size_t First = 0, End = 0;
   std::uint64_t Bytes = 0;
   std::vector<std::size_t> Uncertain;  ///< FABs whose headers must be read one by one
 };
 
+/// Carries out one call of AmrexFormat::Locate().
 class Locator
 {
 public:
   Locator(const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
-      : Data(catalog), Requests(requests), Options(options), Where(FabLocationsOf(catalog))
+      : Data(catalog), Requests(requests), Options(options), FabTable(FabLocationsOf(catalog))
   {
   }
 
   LocationTable Run()
   {
-    this->FindFabs();
-    this->FindFiles();
-    this->Storage = this->Task.FilesOf(this->Table.Files);
+    this->ListFabs();
+    this->ListFiles();
+    this->Storage = this->Task.MakeSource(this->Table.Files);
     this->Task.RunTasks(
         this->Files.size(), [this](std::size_t file) { this->ExamineFile(static_cast<int>(file)); });
-    this->ReadUnclear();
+    this->ReadUncertainHeaders();
     this->WriteLocations();
     return std::move(this->Table);
   }
 
 private:
-  void FindFabs();
-  void FindFiles();
+  void ListFabs();
+  void ListFiles();
   void ExamineFile(int file);
-  void FindSizeOf(int file);
+  void ReadFileSize(int file);
   void ReadHeaders(int file);
-  void ReadUnclear();
+  void ReadUncertainHeaders();
   void ReadHeader(int file, RequestedFab& fab, FabHeader& header) const;
   void AddLocation(int file, RequestedFab& fab, const FabHeader& header) const;
   bool AddIfExpected(int file, RequestedFab& fab, const FabHeader& example) const;
@@ -76,9 +77,9 @@ private:
 
   const FabStyle& StyleOf(const RequestedFab& fab) const
   {
-    return this->Where.Levels[static_cast<std::size_t>(this->Data.Patches[fab.Patch].Level)];
+    return this->FabTable.Levels[static_cast<std::size_t>(this->Data.Patches[fab.Patch].Level)];
   }
-  const FabLocation& LocationOf(const RequestedFab& fab) const { return this->Where.Fabs[fab.Patch]; }
+  const FabLocation& LocationOf(const RequestedFab& fab) const { return this->FabTable.Fabs[fab.Patch]; }
   int Components() const { return static_cast<int>(this->Data.Variables.size()); }
   std::uint64_t BytesOfComponent(const RequestedFab& fab) const
   {
@@ -89,23 +90,23 @@ private:
   const Catalog& Data;
   const std::vector<PatchVariable>& Requests;
   const LocateOptions Options;
-  const FabLocations Where;
+  const FabLocations FabTable;
   LocationTable Table;
-  std::vector<RequestedFab> Fabs;     ///< sorted by file and offset
-  std::vector<WantedFile> Files;      ///< in the order of Table.Files
-  std::vector<std::uint32_t> FabOf;   ///< per patch: position in Fabs
-  std::vector<std::uint32_t> FileOf;  ///< per entry of Fabs: index into Table.Files
+  std::vector<RequestedFab> Fabs;         ///< sorted by file and offset
+  std::vector<RequestedFile> Files;       ///< in the order of Table.Files
+  std::vector<std::uint32_t> FabOfPatch;  ///< per patch: position in Fabs
+  std::vector<std::uint32_t> FileOfFab;   ///< per entry of Fabs: index into Table.Files
   LocateTask Task{this->Options};
   std::unique_ptr<Source> Storage;
 };
 
 /// Lists each requested patch once, in the order of the files.
-void Locator::FindFabs()
+void Locator::ListFabs()
 {
   this->Table.Locations.resize(this->Requests.size());
-  this->FabOf.assign(this->Data.Patches.size(), 0);
+  this->FabOfPatch.assign(this->Data.Patches.size(), 0);
   for (const PatchVariable& request : this->Requests) {
-    std::uint32_t& known = this->FabOf[request.Patch];
+    std::uint32_t& known = this->FabOfPatch[request.Patch];
     if (known == 0) {
       known = 1;
       this->Fabs.push_back({request.Patch, 0, {}, {}});
@@ -119,11 +120,11 @@ void Locator::FindFabs()
     std::sort(this->Fabs.begin(), this->Fabs.end(), before);
   }
   for (std::size_t i = 0; i < this->Fabs.size(); ++i) {
-    this->FabOf[this->Fabs[i].Patch] = static_cast<std::uint32_t>(i);
+    this->FabOfPatch[this->Fabs[i].Patch] = static_cast<std::uint32_t>(i);
   }
 }
 
-void Locator::FindFiles()
+void Locator::ListFiles()
 {
   const fs::path folder = fs::path(this->Data.Path).parent_path();
   int last = -1;
@@ -131,11 +132,11 @@ void Locator::FindFiles()
     const int file = this->Data.Patches[this->Fabs[i].Patch].File;
     if (file != last) {
       last = file;
-      this->Table.Files.push_back((folder / this->Where.Files[static_cast<std::size_t>(file)]).string());
+      this->Table.Files.push_back((folder / this->FabTable.Files[static_cast<std::size_t>(file)]).string());
       this->Files.emplace_back().First = i;
     }
     this->Files.back().End = i + 1;
-    this->FileOf.push_back(static_cast<std::uint32_t>(this->Files.size() - 1));
+    this->FileOfFab.push_back(static_cast<std::uint32_t>(this->Files.size() - 1));
   }
 }
 
@@ -143,16 +144,16 @@ void Locator::FindFiles()
 void Locator::ExamineFile(int file)
 {
   const std::string fault = CatchError([&] {
-    this->FindSizeOf(file);
+    this->ReadFileSize(file);
     this->ReadHeaders(file);
   });
-  const WantedFile& wanted = this->Files[static_cast<std::size_t>(file)];
+  const RequestedFile& wanted = this->Files[static_cast<std::size_t>(file)];
   for (std::size_t i = wanted.First; i < wanted.End && !fault.empty(); ++i) {
     this->Fabs[i].Fault = fault;
   }
 }
 
-void Locator::FindSizeOf(int file)
+void Locator::ReadFileSize(int file)
 {
   const std::string& path = this->Table.Files[static_cast<std::size_t>(file)];
   struct stat state = {};
@@ -166,14 +167,14 @@ void Locator::FindSizeOf(int file)
 /// lengths.
 void Locator::ReadHeaders(int file)
 {
-  WantedFile& wanted = this->Files[static_cast<std::size_t>(file)];
+  RequestedFile& wanted = this->Files[static_cast<std::size_t>(file)];
   FabHeader example;
   bool haveExample = false;
   for (std::size_t i = wanted.First; i < wanted.End; ++i) {
     RequestedFab& fab = this->Fabs[i];
-    if (!this->StyleOf(fab).Headers) {
+    if (!this->StyleOf(fab).HasHeaders) {
       fab.Kind = this->StyleOf(fab).Kind;
-      fab.Values = this->LocationOf(fab).Offset;
+      fab.ValuesOffset = this->LocationOf(fab).Offset;
       this->CheckInside(file, fab);
     } else if (!haveExample) {
       this->ReadHeader(file, fab, example);
@@ -185,17 +186,17 @@ void Locator::ReadHeaders(int file)
 }
 
 /// Reads the headers of the listed FABs one by one, on all threads.
-void Locator::ReadUnclear()
+void Locator::ReadUncertainHeaders()
 {
   constexpr std::size_t inTask = 16;
-  std::vector<std::size_t> unclear;
-  for (const WantedFile& file : this->Files) {
-    unclear.insert(unclear.end(), file.Uncertain.begin(), file.Uncertain.end());
+  std::vector<std::size_t> uncertain;
+  for (const RequestedFile& file : this->Files) {
+    uncertain.insert(uncertain.end(), file.Uncertain.begin(), file.Uncertain.end());
   }
-  this->Task.RunTasks((unclear.size() + inTask - 1) / inTask, [&](std::size_t task) {
-    for (std::size_t i = task * inTask; i < std::min(unclear.size(), (task + 1) * inTask); ++i) {
+  this->Task.RunTasks((uncertain.size() + inTask - 1) / inTask, [&](std::size_t task) {
+    for (std::size_t i = task * inTask; i < std::min(uncertain.size(), (task + 1) * inTask); ++i) {
       FabHeader header;
-      this->ReadHeader(static_cast<int>(this->FileOf[unclear[i]]), this->Fabs[unclear[i]], header);
+      this->ReadHeader(static_cast<int>(this->FileOfFab[uncertain[i]]), this->Fabs[uncertain[i]], header);
     }
   });
 }
@@ -223,6 +224,7 @@ void Locator::ReadHeader(int file, RequestedFab& fab, FabHeader& header) const
   }
 }
 
+/// Sets the location of a FAB from its header. Throws Error if the header does not match the catalog.
 void Locator::AddLocation(int file, RequestedFab& fab, const FabHeader& header) const
 {
   const TypedBox box = this->BoxOf(fab);
@@ -236,21 +238,22 @@ void Locator::AddLocation(int file, RequestedFab& fab, const FabHeader& header) 
         "The file is damaged, or does not belong to the Cell_H in the same folder");
   }
   fab.Kind = header.Kind;
-  fab.Values = this->LocationOf(fab).Offset + header.Bytes;
+  fab.ValuesOffset = this->LocationOf(fab).Offset + header.Bytes;
   this->CheckInside(file, fab);
 }
 
-/// Returns whether the FAB has exactly the size that a header like `example` and the numbers need.
+/// Sets the location of a FAB whose header was not read, from a header like `example`. Returns whether the
+/// FAB has exactly the size that the header and the numbers need.
 bool Locator::AddIfExpected(int file, RequestedFab& fab, const FabHeader& example) const
 {
   const FabLocation& place = this->LocationOf(fab);
   const std::uint64_t end = place.Next != 0 ? place.Next : this->Files[static_cast<std::size_t>(file)].Bytes;
   fab.Kind = example.Kind;
-  fab.Values = place.Offset + FabHeaderBytes(example.PrefixBytes, this->BoxOf(fab), this->Data.Dimension,
-                                  this->Components());
+  fab.ValuesOffset = place.Offset + FabHeaderBytes(example.PrefixBytes, this->BoxOf(fab),
+                                        this->Data.Dimension, this->Components());
   const std::uint64_t components = static_cast<std::uint64_t>(this->Components());
   const std::uint64_t room =
-      end > fab.Values ? end - fab.Values : 0;  // a comparison of products could overflow
+      end > fab.ValuesOffset ? end - fab.ValuesOffset : 0;  // a comparison of products could overflow
   return end <= this->Files[static_cast<std::size_t>(file)].Bytes && room % components == 0 &&
          room / components == this->BytesOfComponent(fab);
 }
@@ -259,11 +262,11 @@ void Locator::CheckInside(int file, RequestedFab& fab) const
 {
   const std::uint64_t size = this->Files[static_cast<std::size_t>(file)].Bytes;
   const std::uint64_t components = static_cast<std::uint64_t>(this->Components());
-  if (fab.Values > size || this->BytesOfComponent(fab) > (size - fab.Values) / components) {
+  if (fab.ValuesOffset > size || this->BytesOfComponent(fab) > (size - fab.ValuesOffset) / components) {
     fab.Fault = FileError(this->Table.Files[static_cast<std::size_t>(file)],
         fmt::format("{} numbers of {} bytes for {} at byte {}",
             this->BytesOfComponent(fab) / SizeOf(fab.Kind.Type) * components, SizeOf(fab.Kind.Type),
-            BoxText(this->BoxOf(fab), this->Data.Dimension), fab.Values),
+            BoxText(this->BoxOf(fab), this->Data.Dimension), fab.ValuesOffset),
         fmt::format("a file of {} bytes", size), Advice)
                     .what();
   }
@@ -275,7 +278,7 @@ TypedBox Locator::BoxOf(const RequestedFab& fab) const
   TypedBox box;
   box.Indices = Grow(this->Data.Patches[fab.Patch].Cells, this->Data.Variables[0].Ghosts);
   for (int axis = 0; axis < this->Data.Dimension; ++axis) {
-    box.NodeCentred[axis] = this->StyleOf(fab).Nodes ? 1 : 0;
+    box.NodeCentred[axis] = this->StyleOf(fab).AtNodes ? 1 : 0;
     box.Indices.Upper[axis] += box.NodeCentred[axis];
   }
   return box;
@@ -289,9 +292,9 @@ void Locator::WriteLocations()
   }
   this->Table.ByteRanges.reserve(this->Requests.size());
   for (std::size_t i = 0; i < this->Requests.size(); ++i) {
-    const std::uint32_t fab = this->FabOf[this->Requests[i].Patch];
+    const std::uint32_t fab = this->FabOfPatch[this->Requests[i].Patch];
     this->WriteLocation(
-        i, components[this->Requests[i].Variable], this->Fabs[fab], static_cast<int>(this->FileOf[fab]));
+        i, components[this->Requests[i].Variable], this->Fabs[fab], static_cast<int>(this->FileOfFab[fab]));
   }
 }
 
@@ -308,8 +311,8 @@ void Locator::WriteLocation(std::size_t request, int component, const RequestedF
   }
   const std::uint64_t bytes = this->BytesOfComponent(fab);
   location = MakeLocation(Encoding::Raw, this->Table.ByteRanges.size(), 1);
-  this->Table.ByteRanges.push_back({fab.Values + bytes * static_cast<std::uint64_t>(component), bytes, file,
-      fab.Kind.Type, fab.Kind.BigEndian});
+  this->Table.ByteRanges.push_back({fab.ValuesOffset + bytes * static_cast<std::uint64_t>(component), bytes,
+      file, fab.Kind.Type, fab.Kind.BigEndian});
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ namespace {
 
 constexpr const char* HeaderName = "Header";
 
-/// Returns the Header for the path of a plotfile's folder or of the Header itself; empty if there is none.
+/// Returns the Header for the path of a plotfile's folder or of the Header itself; empty if there is no
+/// Header.
 fs::path HeaderOf(const std::string& path)
 {
   std::error_code ignored;
@@ -42,7 +43,7 @@ std::string StemOf(const std::string& name)
 
 /// Returns the Headers of this plotfile and of all plotfiles in the same folder whose names differ only in
 /// the digits at the end. `watched` receives the paths for Series::Watched.
-std::vector<fs::path> HeadersBeside(const fs::path& header, std::vector<std::string>& watched)
+std::vector<fs::path> HeadersOfSeries(const fs::path& header, std::vector<std::string>& watched)
 {
   const fs::path folder = header.parent_path();
   const std::string name = folder.filename().string(), stem = StemOf(name);
@@ -67,16 +68,17 @@ std::vector<fs::path> HeadersBeside(const fs::path& header, std::vector<std::str
 
 // ---- notes on data that PatchIO does not show ----
 
-/// Returns the names of a folder's entries for which `wanted` returns true, in ascending order.
-std::vector<std::string> NamesIn(const fs::path& folder, bool (*wanted)(const fs::path&))
+/// Returns the names of a folder's entries for which `filter` returns true, in ascending order.
+std::vector<std::string> NamesIn(const fs::path& folder, bool (*filter)(const fs::path&))
 {
   std::vector<std::string> names;
-  for (const fs::path& path : EntriesOf(folder, wanted)) {
+  for (const fs::path& path : EntriesOf(folder, filter)) {
     names.push_back(path.filename().string());
   }
   return names;
 }
 
+/// Returns a note on coordinates that are not Cartesian; empty for Cartesian coordinates.
 std::string NoteOnCoordinates(const PlotHeader& header)
 {
   constexpr std::array<std::array<const char*, 3>, 2> names{{{"r", "z", ""}, {"r", "theta", "phi"}}};
@@ -94,7 +96,7 @@ std::string NoteOnCoordinates(const PlotHeader& header)
 }
 
 /// Returns whether the grid is mapped. Codes with terrain, such as ERF, write the displacement of each node,
-/// and the Header names these data after the levels.
+/// and the Header lists these data below the levels.
 bool IsMapped(const std::string& header)
 {
   std::error_code ignored;
@@ -111,7 +113,7 @@ bool IsMapped(const std::string& header)
 
 /// Returns whether the folder contains particles: its Header begins with "Version_Two_Dot_One_double" or
 /// similar.
-bool HoldsParticles(const fs::path& folder)
+bool HasParticles(const fs::path& folder)
 {
   constexpr std::string_view begin = "Version_";
   std::error_code ignored;
@@ -147,7 +149,7 @@ std::vector<std::string> NotesOnSkippedData(const std::string& header)
   if (!raw.empty() || fs::is_directory(folder / "raw_fields", ignored)) {
     notes.push_back(fmt::format("PatchIO skips raw fields: {}", NameList(raw)));
   }
-  const std::vector<std::string> particles = NamesIn(folder, HoldsParticles);
+  const std::vector<std::string> particles = NamesIn(folder, HasParticles);
   if (!particles.empty()) {
     notes.push_back(
         fmt::format("PatchIO skips particles: {}; use ParaView's AMReX/BoxLib Particles Reader for them",
@@ -156,7 +158,7 @@ std::vector<std::string> NotesOnSkippedData(const std::string& header)
   return notes;
 }
 
-/// Adds notes on the data of these plotfiles that PatchIO does not show, each note once.
+/// Adds notes on data that PatchIO does not show, each note once. `headers`: Headers of the plotfiles.
 void AddNotes(const std::set<std::string>& headers, Series& series)
 {
   for (const std::string& header : headers) {
@@ -210,7 +212,7 @@ Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& opt
     AddNotes({header.string()}, series);
     return series;
   }
-  const std::vector<fs::path> headers = HeadersBeside(header, series.Watched);
+  const std::vector<fs::path> headers = HeadersOfSeries(header, series.Watched);
   for (const fs::path& one : headers) {
     if (!AddStep("plotfile", one.string(), options, ReadPlotHead, series)) {
       series.Watched.push_back(one.string());

@@ -43,13 +43,14 @@ bool ParseBox(TextScanner& scanner, TypedBox& box, int dimension)
          std::all_of(lower.begin(), lower.end(), fits) && std::all_of(upper.begin(), upper.end(), fits);
 }
 
-/// Appends a block of the file to the buffer. Returns false at the end of the file.
-bool TextLines::Fill()
+/// Appends a block of the file to the buffer. Returns false at the end of the file. Throws Error if the
+/// buffer has a longer line than supported.
+bool TextLines::FillBuffer()
 {
   const std::size_t left = this->End - this->Begin;
   if (left > BlockBytes) {
     throw FileError(this->Path(), fmt::format("lines of at most {} bytes", BlockBytes),
-        fmt::format("more bytes in line {}", this->Number + 1), Advice);
+        fmt::format("more bytes in line {}", this->LineNumber + 1), Advice);
   }
   this->Buffer.erase(this->Buffer.begin(), this->Buffer.begin() + static_cast<std::ptrdiff_t>(this->Begin));
   this->Begin = 0;
@@ -71,18 +72,18 @@ std::string_view TextLines::Next(const char* expected)
     const void* const found =
         left > searched ? std::memchr(begin + searched, '\n', left - searched) : nullptr;
     searched = left;
-    if (!found && this->Fill()) {
+    if (!found && this->FillBuffer()) {
       continue;
     }
     if (!found && left == 0) {
-      throw FileError(this->Path(), fmt::format("{} in line {}", expected, this->Number + 1),
+      throw FileError(this->Path(), fmt::format("{} in line {}", expected, this->LineNumber + 1),
           "the end of the file", Advice);
     }
-    const char* const start = this->Buffer.data() + this->Begin;  // Fill() may have moved it
+    const char* const start = this->Buffer.data() + this->Begin;  // FillBuffer() may have moved the line
     const std::size_t length =
         found ? static_cast<std::size_t>(static_cast<const char*>(found) - start) : left;
     this->Begin += length + (found ? 1 : 0);
-    ++this->Number;
+    ++this->LineNumber;
     this->Line = std::string_view(start, length);
     return this->Line;
   }
@@ -113,7 +114,7 @@ std::string TextLines::LastLine() const
 
 void TextLines::Fail(const std::string& expected) const
 {
-  throw FileError(this->Path(), fmt::format("{} in line {}", expected, this->Number),
+  throw FileError(this->Path(), fmt::format("{} in line {}", expected, this->LineNumber),
       fmt::format("'{}'", PlainText(std::string(this->Line.substr(0, 80)))), Advice);
 }
 
@@ -122,7 +123,7 @@ namespace {
 constexpr std::int64_t MostNames = 100'000;
 constexpr std::int64_t MostLevels = 31;  ///< more refinement would overflow the indices
 
-/// Reads a Header from the top, part by part.
+/// Reads the parts of a Header. The methods must be called in this order.
 class HeaderReader
 {
 public:
@@ -131,14 +132,14 @@ public:
   void ReadTop();
   void ReadGeometry();
   void ReadLevels();
-  PlotHeader Take() { return std::move(this->Header); }
+  PlotHeader Release() { return std::move(this->Header); }
 
 private:
   void ReadDomains();
   void ReadSteps();
   void ReadSpacings();
   void ReadLevel(std::size_t number);
-  double Number(TextScanner& words, const char* expected) const;
+  double ReadNumber(TextScanner& words, const char* expected) const;
 
   TextLines Lines;
   PlotHeader Header;
@@ -165,12 +166,13 @@ void HeaderReader::ReadTop()
   }
   this->Header.Dimension = static_cast<int>(dimension);
   TextScanner words(this->Lines.Next("the time"));
-  this->Header.Time = this->Number(words, "the time");
+  this->Header.Time = this->ReadNumber(words, "the time");
   this->Header.Levels.resize(
       static_cast<std::size_t>(this->Lines.NextNumber("the finest level", 0, MostLevels - 1)) + 1);
 }
 
-double HeaderReader::Number(TextScanner& words, const char* expected) const
+/// Returns the next number of a line. Throws Error that states `expected` if no number follows.
+double HeaderReader::ReadNumber(TextScanner& words, const char* expected) const
 {
   double number = 0;
   if (!words.Consume(number)) {
@@ -184,7 +186,7 @@ void HeaderReader::ReadGeometry()
   const char* const corner = "the lower corner of the domain";
   TextScanner lower(this->Lines.Next(corner));
   for (int axis = 0; axis < this->Header.Dimension; ++axis) {
-    this->Header.Corner[axis] = this->Number(lower, corner);
+    this->Header.Corner[axis] = this->ReadNumber(lower, corner);
   }
   this->Lines.Next("the upper corner of the domain");
   TextScanner ratios(this->Lines.Next("the refinement ratios"));
@@ -225,7 +227,7 @@ void HeaderReader::ReadSpacings()
     const char* const spacing = "positive cell sizes";
     TextScanner words(this->Lines.Next(spacing));
     for (int axis = 0; axis < this->Header.Dimension; ++axis) {
-      level.Spacing[axis] = this->Number(words, spacing);
+      level.Spacing[axis] = this->ReadNumber(words, spacing);
       if (!(level.Spacing[axis] > 0)) {
         this->Lines.Fail(spacing);
       }
@@ -257,7 +259,7 @@ void HeaderReader::ReadLevel(std::size_t number)
     if (number == 0 && box == 0) {
       for (int axis = 0; axis < this->Header.Dimension; ++axis) {
         TextScanner ends(this->Lines.Next(corners));
-        this->Header.FirstBox[axis] = this->Number(ends, corners);
+        this->Header.FirstBoxCorner[axis] = this->ReadNumber(ends, corners);
       }
     } else {
       for (int axis = 0; axis < this->Header.Dimension; ++axis) {
@@ -301,7 +303,7 @@ PlotHeader ReadPlotHeader(const std::string& path)
   reader.ReadTop();
   reader.ReadGeometry();
   reader.ReadLevels();
-  return reader.Take();
+  return reader.Release();
 }
 
 PlotHeader ReadPlotTop(const std::string& path)
@@ -309,7 +311,7 @@ PlotHeader ReadPlotTop(const std::string& path)
   HeaderReader reader(path);
   reader.ReadTop();
   reader.ReadGeometry();
-  return reader.Take();
+  return reader.Release();
 }
 
 TimeStep ReadPlotHead(const std::string& path)

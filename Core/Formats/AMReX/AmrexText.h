@@ -39,12 +39,12 @@ public:
   /// the expected contents, for messages. Throws Error at the end of the file, and for lines longer than 1
   /// MiB.
   std::string_view Next(const char* expected);
-  /// Returns the next line as a number. Throws Error unless it is a number from `least` to `most`.
+  /// Returns the next line as a number. Throws Error unless the line is a number from `least` to `most`.
   std::int64_t NextNumber(const char* expected, std::int64_t least, std::int64_t most);
   /// Returns the last line that is not blank, or the last 4096 bytes of it. Does not change the position.
   std::string LastLine() const;
 
-  /// Throws Error that states what was expected instead of the line that Next() returned last.
+  /// Throws Error: "FILE: expected EXPECTED in line N, found" and the line that Next() returned last.
   [[noreturn]] void Fail(const std::string& expected) const;
 
   const std::string& Path() const { return this->File.Path(); }
@@ -52,15 +52,15 @@ public:
   std::uint64_t Bytes() const { return this->Size; }
 
 private:
-  bool Fill();
+  bool FillBuffer();
 
   PlainFile File;
   std::uint64_t Size;
   std::uint64_t Offset = 0;  ///< file offset of the bytes behind the buffer
   std::vector<char> Buffer;
   std::size_t Begin = 0, End = 0;  ///< range of the buffer that Next() has not returned yet
-  std::string_view Line;
-  std::int64_t Number = 0;
+  std::string_view Line;           ///< the line that Next() returned last
+  std::int64_t LineNumber = 0;
 };
 
 /// The part of a Header that describes one level.
@@ -79,10 +79,10 @@ struct PlotHeader
   int Dimension = 3;
   double Time = 0;
   std::int64_t Step = 0;
-  Double3 Corner{0, 0, 0};    ///< lower corner of the domain
-  Double3 FirstBox{0, 0, 0};  ///< lower corner of the first box of level 0
-  std::vector<int> Ratios;    ///< refinement ratios as written, one number for all axes; may be empty
-  int Coordinates = 0;        ///< 0: Cartesian, 1: cylindrical, 2: spherical
+  Double3 Corner{0, 0, 0};          ///< lower corner of the domain
+  Double3 FirstBoxCorner{0, 0, 0};  ///< lower corner of the first box of level 0
+  std::vector<int> Ratios;          ///< refinement ratios as written, one number for all axes; may be empty
+  int Coordinates = 0;              ///< 0: Cartesian, 1: cylindrical, 2: spherical
   std::vector<LevelHeader> Levels;
 };
 
@@ -95,10 +95,11 @@ bool IsCheckpointVersion(std::string_view line);
 /// Reads a Header. Throws Error when the file does not belong to a plotfile or its contents are invalid.
 PlotHeader ReadPlotHeader(const std::string& path);
 
-/// Reads the first lines of a Header: everything except the boxes and files of levels. Throws Error.
+/// Reads the first lines of a Header: everything except the boxes and files of levels. Throws Error like
+/// ReadPlotHeader().
 PlotHeader ReadPlotTop(const std::string& path);
 
-/// Reads the first lines of a Header for its time and step. Throws Error.
+/// Reads the time and step from the first lines of a Header. Throws Error like ReadPlotHeader().
 TimeStep ReadPlotHead(const std::string& path);
 
 }  // namespace patchio::amrex

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace patchio::container {
 namespace {
 
-std::vector<std::byte> BytesOf(const Locations& locations)
+std::vector<std::byte> Pack(const StepLocations& locations)
 {
   ByteWriter writer;
   writer.Append(Encode(locations.Record));
@@ -42,14 +42,14 @@ class Locator : public Hdf5Locator
 {
 public:
   Locator(const Catalog& catalog, const LocateOptions& options)
-      : Hdf5Locator(catalog, options), Where(LocationsOf(catalog))
+      : Hdf5Locator(catalog, options), Locations(StepLocationsOf(catalog))
   {
     const std::string folder = ContainerFolderOf(catalog.Path);
-    for (const std::string& file : this->Where.Record.Files) {
+    for (const std::string& file : this->Locations.Record.Files) {
       this->Table.Files.push_back(folder + "/" + file);
       this->Sizes.push_back(SizeOfFile(this->Table.Files.back()));
     }
-    for (const DataSet& set : this->Where.Record.DataSets) {
+    for (const DataSet& set : this->Locations.Record.DataSets) {
       this->Sets[{set.Level, set.Variable, set.File}] = &set;
     }
   }
@@ -58,44 +58,44 @@ public:
   {
     LocationTable table = this->Run(requests);
     if (this->Options.Verify) {
-      table.Checksums =
-          ReadChecksums(ContainerFolderOf(this->Data.Path), this->Where.Record, this->Where.Rows, requests);
+      table.Checksums = ReadChecksums(
+          ContainerFolderOf(this->Data.Path), this->Locations.Record, this->Locations.Rows, requests);
     }
     return table;
   }
 
 private:
-  const DataSet& SetOf(const PatchVariable& request, hdf5::DatasetRange& part);
+  const DataSet& DataSetOf(const PatchVariable& request, hdf5::DatasetRange& range);
   Location LocateOne(const PatchVariable& request) override;
-  void Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request) override;
+  void Check(LocatedDataset& found, const DatasetLocation& location, const PatchVariable& request) override;
   void CheckInFile(const DataSet& set, const ByteRange& byteRange) const;
-  const std::vector<std::uint64_t>& BeforeOf(int variable);
+  const std::vector<std::uint64_t>& CachedValuesBefore(int variable);
 
-  const Locations Where;
-  std::vector<std::optional<std::uint64_t>> Sizes;             ///< size of each file; nullopt: no such file
-  std::map<std::array<int, 3>, const DataSet*> Sets;           ///< by level, variable and file
-  std::map<int, std::vector<std::uint64_t>> BeforeOfVariable;  ///< see ValuesBefore()
+  const StepLocations Locations;
+  std::vector<std::optional<std::uint64_t>> Sizes;    ///< size of each file; nullopt: no such file
+  std::map<std::array<int, 3>, const DataSet*> Sets;  ///< by level, variable and file
+  std::map<int, std::vector<std::uint64_t>> ValuesBeforeOfVariable;  ///< see ValuesBefore()
 };
 
-const std::vector<std::uint64_t>& Locator::BeforeOf(int variable)
+const std::vector<std::uint64_t>& Locator::CachedValuesBefore(int variable)
 {
-  std::vector<std::uint64_t>& before = this->BeforeOfVariable[variable];
+  std::vector<std::uint64_t>& before = this->ValuesBeforeOfVariable[variable];
   if (before.empty()) {
-    before = ValuesBefore(this->Data, this->Where.Rows, variable);
+    before = ValuesBefore(this->Data, this->Locations.Rows, variable);
   }
   return before;
 }
 
-/// Returns the data set with the values of a request. `part` receives the range of the values in the data
+/// Returns the data set with the values of a request. `range` receives the range of the values in the data
 /// set.
-const DataSet& Locator::SetOf(const PatchVariable& request, hdf5::DatasetRange& part)
+const DataSet& Locator::DataSetOf(const PatchVariable& request, hdf5::DatasetRange& range)
 {
   const Patch& patch = this->Data.Patches[request.Patch];
   const auto found = this->Sets.find({patch.Level, request.Variable, patch.File});
-  part.First = this->BeforeOf(request.Variable)[request.Patch];
-  part.Count = ValuesOf(this->Data, request.Variable, request.Patch);
-  if (found == this->Sets.end() || part.First > found->second->Values ||
-      part.Count > found->second->Values - part.First) {
+  range.First = this->CachedValuesBefore(request.Variable)[request.Patch];
+  range.Count = ValuesOf(this->Data, request.Variable, request.Patch);
+  if (found == this->Sets.end() || range.First > found->second->Values ||
+      range.Count > found->second->Values - range.First) {
     throw FileError(this->Data.Path,
         fmt::format("values of '{}' on patch {}", PlainText(this->Data.Variables[request.Variable].Name),
             request.Patch),
@@ -106,19 +106,19 @@ const DataSet& Locator::SetOf(const PatchVariable& request, hdf5::DatasetRange& 
 
 Location Locator::LocateOne(const PatchVariable& request)
 {
-  hdf5::DatasetRange part;
-  const DataSet& set = this->SetOf(request, part);
+  hdf5::DatasetRange range;
+  const DataSet& set = this->DataSetOf(request, range);
   if (set.Compression == FilterType::None) {
     ByteRange byteRange;
-    byteRange.Type = this->Where.Record.Types[request.Variable];
+    byteRange.Type = this->Locations.Record.Types[request.Variable];
     byteRange.File = set.File;
-    byteRange.Bytes = part.Count * SizeOf(byteRange.Type);
-    byteRange.Offset = set.Offset + part.First * SizeOf(byteRange.Type);
+    byteRange.Bytes = range.Count * SizeOf(byteRange.Type);
+    byteRange.Offset = set.Offset + range.First * SizeOf(byteRange.Type);
     this->CheckInFile(set, byteRange);
     this->Table.ByteRanges.push_back(byteRange);
     return MakeLocation(Encoding::Raw, this->Table.ByteRanges.size() - 1, 1);
   }
-  const Location location = this->LocateAt({this->Table.Files[set.File], set.Name, part}, request);
+  const Location location = this->LocateAt({this->Table.Files[set.File], set.Name, range}, request);
   if (location.Kind == Encoding::Chunked) {
     const ChunkedArray& array = this->Table.ChunkedArrays.back();
     const auto begin = this->Table.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
@@ -130,14 +130,14 @@ Location Locator::LocateOne(const PatchVariable& request)
   return location;
 }
 
-void Locator::Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request)
+void Locator::Check(LocatedDataset& found, const DatasetLocation& location, const PatchVariable& request)
 {
   hdf5::DatasetRange ignored;
-  const std::uint64_t values = this->SetOf(request, ignored).Values;
-  const std::size_t bytes = SizeOf(this->Where.Record.Types[request.Variable]);
+  const std::uint64_t values = this->DataSetOf(request, ignored).Values;
+  const std::size_t bytes = SizeOf(this->Locations.Record.Types[request.Variable]);
   if (found.Info.Values != values || found.Info.ElementBytes != bytes) {
-    throw FileError(where.Path,
-        fmt::format("{} numbers of {} bytes in '{}'", values, bytes, PlainText(where.Dataset)),
+    throw FileError(location.Path,
+        fmt::format("{} numbers of {} bytes in '{}'", values, bytes, PlainText(location.Dataset)),
         fmt::format("{} of {} bytes", found.Info.Values, found.Info.ElementBytes),
         "The container is damaged");
   }
@@ -169,10 +169,10 @@ TimeStep StepOf(const std::string& folder, const LoggedStep& logged)
 
 }  // namespace
 
-Locations LocationsOf(const Catalog& catalog)
+StepLocations StepLocationsOf(const Catalog& catalog)
 {
   ByteReader reader(catalog.FormatData);
-  Locations locations;
+  StepLocations locations;
   locations.Record = Decode(reader.Get<std::string>());
   reader.Get(locations.Rows);
   const auto inside = [&](int patch) {
@@ -234,9 +234,9 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
                            ": the values are compressed with Zstandard, for which other programs need "
                            "HDF5's plugin (filter 32015)");
   }
-  if (log.LostBytes > 0) {
+  if (log.DamagedBytes > 0) {
     series.Warnings.push_back(FileError(LogPathOf(folder), "complete records",
-        fmt::format("{} of damaged bytes in the log", ByteText(log.LostBytes)), "Steps may be missing")
+        fmt::format("{} of damaged bytes in the log", ByteText(log.DamagedBytes)), "Steps may be missing")
                                   .what());
   }
   return series;
@@ -246,13 +246,13 @@ Catalog ContainerFormat::ReadCatalog(const std::string& path) const
 {
   RecordedStep step = container::ReadStep(ContainerFolderOf(path), FindStep(path));
   Catalog catalog = std::move(step.Data);
-  catalog.FormatData = BytesOf({std::move(step.Record), std::move(step.Rows)});
+  catalog.FormatData = Pack({std::move(step.Record), std::move(step.Rows)});
   return catalog;
 }
 
 std::vector<ValueRange> ContainerFormat::RangesOf(const Catalog& catalog, int variable) const
 {
-  const Locations locations = LocationsOf(catalog);
+  const StepLocations locations = StepLocationsOf(catalog);
   return ReadRanges(ContainerFolderOf(catalog.Path), locations.Record, locations.Rows, variable);
 }
 

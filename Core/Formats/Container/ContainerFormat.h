@@ -9,7 +9,7 @@
 namespace patchio::container {
 
 /// The locations of a step's values.
-struct Locations
+struct StepLocations
 {
   StepRecord Record;
   std::vector<int> Rows;  ///< patch of each row in the files; see RowsOf()
@@ -17,13 +17,13 @@ struct Locations
 
 /// Returns the locations in the FormatData of a catalog from ContainerFormat. Throws Error for any other
 /// catalog.
-Locations LocationsOf(const Catalog& catalog);
+StepLocations StepLocationsOf(const Catalog& catalog);
 
 class ContainerFormat : public Format
 {
 public:
   const char* Name() const override { return "Container"; }
-  const char* Opens() const override { return "a PatchIO container (folder NAME.pio)"; }
+  const char* SupportedFiles() const override { return "a PatchIO container (folder NAME.pio)"; }
   /// Returns whether the path is a container's folder, its log, or the first file of one of its steps.
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;

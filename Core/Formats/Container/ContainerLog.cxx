@@ -23,7 +23,8 @@ namespace patchio::container {
 
 namespace {
 
-enum Fragment : unsigned char
+/// The type of a fragment; see RecordLog.
+enum FragmentType : unsigned char
 {
   Whole = 1,
   First,
@@ -31,9 +32,10 @@ enum Fragment : unsigned char
   Last
 };
 
-std::string Head(std::string_view data, Fragment kind)
+/// Returns the header of a fragment.
+std::string FragmentHeader(std::string_view data, FragmentType type)
 {
-  std::string checked(1, static_cast<char>(kind));
+  std::string checked(1, static_cast<char>(type));
   checked += data;
   const std::uint32_t sum = Crc32(0, checked.data(), checked.size());
   std::string head;
@@ -42,7 +44,7 @@ std::string Head(std::string_view data, Fragment kind)
   }
   head += static_cast<char>(data.size() & 0xff);
   head += static_cast<char>(data.size() >> 8);
-  return head + static_cast<char>(kind);
+  return head + static_cast<char>(type);
 }
 
 /// Splits the bytes of a log into fragments, and collects the records.
@@ -53,27 +55,30 @@ public:
 
   RecordLog Run()
   {
-    while (this->At + RecordLog::HeadBytes <= this->Bytes.size()) {
-      this->Step();
+    while (this->Position + RecordLog::HeaderBytes <= this->Bytes.size()) {
+      this->ScanFragment();
     }
     const std::uint64_t end = std::max(this->Log.End, this->DamageEnd);
-    this->Log.LostBytes += end - this->Log.End;
-    this->Log.BytesAfter = this->Bytes.size() - end;
+    this->Log.DamagedBytes += end - this->Log.End;
+    this->Log.TrailingBytes = this->Bytes.size() - end;
     return std::move(this->Log);
   }
 
 private:
-  void Step();
+  void ScanFragment();
   void Skip(std::size_t length, bool cut);
-  void Take(Fragment kind, std::string_view data);
-  std::uint64_t NextBlock() const { return (this->At / RecordLog::BlockBytes + 1) * RecordLog::BlockBytes; }
+  void AddFragment(FragmentType type, std::string_view data);
+  std::uint64_t NextBlock() const
+  {
+    return (this->Position / RecordLog::BlockBytes + 1) * RecordLog::BlockBytes;
+  }
   unsigned ByteAt(std::uint64_t offset) const { return static_cast<unsigned char>(this->Bytes[offset]); }
 
   std::string_view Bytes;
-  std::uint64_t At = 0;
+  std::uint64_t Position = 0;
   std::uint64_t Begin = 0;      ///< offset of the current record
-  std::string Open;             ///< data of the current record so far
-  bool InPart = false;          ///< the current record is not complete
+  std::string RecordData;       ///< data of the current record so far
+  bool InRecord = false;        ///< the current record is not complete
   bool Searching = false;       ///< searching for an undamaged fragment behind a damaged one
   std::uint64_t DamageEnd = 0;  ///< end of the last fragment that has its full length but is damaged
   /// Bytes that searches may still check. The total is limited, so that a forged log cannot take hours.
@@ -81,29 +86,29 @@ private:
   RecordLog Log;
 };
 
-void Scanner::Step()
+void Scanner::ScanFragment()
 {
-  const std::uint64_t left = this->NextBlock() - this->At;
-  if (left < RecordLog::HeadBytes) {
-    this->At += left;
+  const std::uint64_t left = this->NextBlock() - this->Position;
+  if (left < RecordLog::HeaderBytes) {
+    this->Position += left;
     return;
   }
   std::uint32_t sum = 0;
   for (unsigned i = 0; i < 4; ++i) {
-    sum |= this->ByteAt(this->At + i) << 8 * i;
+    sum |= this->ByteAt(this->Position + i) << 8 * i;
   }
-  const std::size_t length = this->ByteAt(this->At + 4) | this->ByteAt(this->At + 5) << 8;
-  const std::uint64_t behind = this->At + RecordLog::HeadBytes + length;
-  const bool cut = RecordLog::HeadBytes + length > left || behind > this->Bytes.size();
-  if (cut || Crc32(0, this->Bytes.data() + this->At + 6, length + 1) != sum) {
+  const std::size_t length = this->ByteAt(this->Position + 4) | this->ByteAt(this->Position + 5) << 8;
+  const std::uint64_t behind = this->Position + RecordLog::HeaderBytes + length;
+  const bool cut = RecordLog::HeaderBytes + length > left || behind > this->Bytes.size();
+  if (cut || Crc32(0, this->Bytes.data() + this->Position + 6, length + 1) != sum) {
     this->Skip(length, cut);
     return;
   }
   this->Searching = false;
-  const auto kind = static_cast<Fragment>(this->ByteAt(this->At + 6));
-  const std::string_view data = this->Bytes.substr(this->At + RecordLog::HeadBytes, length);
-  this->At = behind;
-  this->Take(kind, data);
+  const auto type = static_cast<FragmentType>(this->ByteAt(this->Position + 6));
+  const std::string_view data = this->Bytes.substr(this->Position + RecordLog::HeaderBytes, length);
+  this->Position = behind;
+  this->AddFragment(type, data);
 }
 
 /// Searches for the next fragment from the second byte of a damaged one, because the stated length may be
@@ -111,57 +116,57 @@ void Scanner::Step()
 /// being written.
 void Scanner::Skip(std::size_t length, bool cut)
 {
-  this->InPart = false;
-  const unsigned kind = this->ByteAt(this->At + 6);
-  const bool plausible = !cut && kind >= Whole && kind <= Last;
+  this->InRecord = false;
+  const unsigned type = this->ByteAt(this->Position + 6);
+  const bool plausible = !cut && type >= Whole && type <= Last;
   if (plausible && !this->Searching) {
-    this->DamageEnd = this->At + RecordLog::HeadBytes + length;
+    this->DamageEnd = this->Position + RecordLog::HeaderBytes + length;
   }
   this->Searching = true;
   const std::uint64_t checked = plausible ? length : 0;
-  this->At = checked < this->Budget ? this->At + 1 : this->NextBlock();
+  this->Position = checked < this->Budget ? this->Position + 1 : this->NextBlock();
   this->Budget -= std::min(this->Budget, checked);
 }
 
-void Scanner::Take(Fragment kind, std::string_view data)
+void Scanner::AddFragment(FragmentType type, std::string_view data)
 {
-  const bool begins = kind == Whole || kind == First;
+  const bool begins = type == Whole || type == First;
   if (begins) {
-    this->Open.clear();
-    this->Begin = this->At - RecordLog::HeadBytes - data.size();
+    this->RecordData.clear();
+    this->Begin = this->Position - RecordLog::HeaderBytes - data.size();
   }
-  const bool fits = (begins || this->InPart) && kind >= Whole && kind <= Last;
-  this->InPart = fits && kind != Whole && kind != Last;
+  const bool fits = (begins || this->InRecord) && type >= Whole && type <= Last;
+  this->InRecord = fits && type != Whole && type != Last;
   if (fits) {
-    this->Open += data;
+    this->RecordData += data;
   }
-  if (!fits || this->InPart) {
+  if (!fits || this->InRecord) {
     return;
   }
   // Without damage, only the zeros at the end of a block lie between records.
   const std::uint64_t gap = this->Begin - this->Log.End;
-  this->Log.LostBytes += gap < RecordLog::HeadBytes ? 0 : gap;
-  this->Log.End = this->At;
-  this->Log.Records.push_back(std::move(this->Open));
-  this->Open.clear();
+  this->Log.DamagedBytes += gap < RecordLog::HeaderBytes ? 0 : gap;
+  this->Log.End = this->Position;
+  this->Log.Records.push_back(std::move(this->RecordData));
+  this->RecordData.clear();
 }
 
 }  // namespace
 
-std::string RecordLog::Framed(std::string_view record, std::uint64_t end)
+std::string RecordLog::Frame(std::string_view record, std::uint64_t end)
 {
   std::string framed;
   bool first = true;
   do {
     std::size_t left = BlockBytes - (end + framed.size()) % BlockBytes;
-    if (left < HeadBytes) {
+    if (left < HeaderBytes) {
       framed.append(left, '\0');
       left = BlockBytes;
     }
-    const std::string_view part = record.substr(0, left - HeadBytes);
+    const std::string_view part = record.substr(0, left - HeaderBytes);
     record.remove_prefix(part.size());
     const bool last = record.empty();
-    framed += Head(part, first ? (last ? Whole : First) : last ? Last : Middle);
+    framed += FragmentHeader(part, first ? (last ? Whole : First) : last ? Last : Middle);
     framed += part;
     first = false;
   } while (!record.empty());
@@ -185,7 +190,7 @@ constexpr const char* Advice = "Write this step again. The fault concerns only t
 /// Limit on the size of a log, above that of any real one.
 constexpr std::uint64_t MostBytes = std::uint64_t(1) << 32;
 
-std::string BytesOf(const PlainFile& file)
+std::string ReadBytes(const PlainFile& file)
 {
   const std::uint64_t size = file.Size();
   if (size > MostBytes) {
@@ -209,17 +214,17 @@ LogState StateOf(const std::string& folder)
       status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
-/// A cache of the log that was read last, for FindStep().
-class LastLog
+/// A cache of the log that was read last, for FindStep(). Thread-safe.
+class LogCache
 {
 public:
-  static LastLog& Instance()
+  static LogCache& Instance()
   {
-    static LastLog instance;
+    static LogCache instance;
     return instance;
   }
 
-  void Keep(const std::string& folder, const LogState& state, std::shared_ptr<const ContainerLog> log)
+  void Store(const std::string& folder, const LogState& state, std::shared_ptr<const ContainerLog> log)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->Folder = folder;
@@ -228,7 +233,7 @@ public:
   }
 
   /// Returns the log of `folder`, or null if another log is cached or the log has changed.
-  std::shared_ptr<const ContainerLog> Of(const std::string& folder)
+  std::shared_ptr<const ContainerLog> Find(const std::string& folder)
   {
     const LogState state = StateOf(folder);
     const std::lock_guard<std::mutex> lock(this->Mutex);
@@ -243,7 +248,7 @@ private:
 };
 
 /// Sorts the steps by number, and keeps the last record of each number.
-void KeepLastOfEach(std::vector<LoggedStep>& steps)
+void RemoveOlderRecords(std::vector<LoggedStep>& steps)
 {
   std::stable_sort(steps.begin(), steps.end(),
       [](const LoggedStep& a, const LoggedStep& b) { return a.Head.Step < b.Head.Step; });
@@ -276,15 +281,15 @@ public:
     return values;
   }
 
-  /// Reads part `part` of a table of `parts` parts with `count` values each. The checksum cannot be compared,
-  /// because it covers the whole table.
+  /// Reads the values of one variable from a table with `count` values for each of `variables` variables. The
+  /// checksum cannot be compared, because it covers the whole table.
   template <typename T>
-  std::vector<T> ReadPart(
-      const std::string& name, std::uint64_t parts, std::uint64_t part, std::size_t count) const
+  std::vector<T> ReadVariable(
+      const std::string& name, std::uint64_t variables, std::uint64_t variable, std::size_t count) const
   {
-    const Table& table = this->Find(name, parts * count, sizeof(T));
+    const Table& table = this->Find(name, variables * count, sizeof(T));
     std::vector<T> values(count);
-    this->File.Read(table.Offset + part * count * sizeof(T), values.data(), count * sizeof(T));
+    this->File.Read(table.Offset + variable * count * sizeof(T), values.data(), count * sizeof(T));
     return values;
   }
 
@@ -294,7 +299,7 @@ public:
   }
 
 private:
-  const Table& Find(const std::string& name, std::uint64_t count, std::size_t bytesOfOne) const
+  const Table& Find(const std::string& name, std::uint64_t count, std::size_t elementBytes) const
   {
     const auto found = this->Record.Tables.find(name);
     if (found == this->Record.Tables.end()) {
@@ -302,8 +307,8 @@ private:
     }
     const Table& table = found->second;
     const std::uint64_t size = this->File.Size();
-    if (table.Offset > size || table.Bytes > size - table.Offset || table.Bytes % bytesOfOne != 0 ||
-        (count > 0 && table.Bytes / bytesOfOne != count)) {
+    if (table.Offset > size || table.Bytes > size - table.Offset || table.Bytes % elementBytes != 0 ||
+        (count > 0 && table.Bytes / elementBytes != count)) {
       hdf5::CheckComplete(this->File.Path());
       this->Fail(fmt::format("{} values of the table '{}' in the file", count, name),
           fmt::format("{} bytes at offset {}, in a file of {}", table.Bytes, table.Offset, size));
@@ -482,7 +487,7 @@ std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder)
 {
   const LogState state = StateOf(folder);
   const PlainFile file(LogPathOf(folder));
-  RecordLog log = ReadRecords(BytesOf(file));
+  RecordLog log = ReadRecords(ReadBytes(file));
   if (log.Records.empty()) {
     throw FileError(file.Path(), "the log of a PatchIO container", "no complete record",
         "The log is damaged or was never written");
@@ -495,26 +500,26 @@ std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder)
   }
   const auto result = std::make_shared<ContainerLog>();
   result->End = log.End;
-  result->LostBytes = log.LostBytes;
-  result->BytesAfter = log.BytesAfter;
+  result->DamagedBytes = log.DamagedBytes;
+  result->TrailingBytes = log.TrailingBytes;
   result->Steps.reserve(log.Records.size());
   for (std::size_t i = 1; i < log.Records.size(); ++i) {
     StepHead head;
-    const std::string fault = CatchError([&] { head = HeadOf(log.Records[i]); });
+    const std::string fault = CatchError([&] { head = DecodeStepHead(log.Records[i]); });
     if (!fault.empty()) {
       throw Error(fmt::format("{}: record {}: {} Write the container again.", file.Path(), i, fault));
     }
     result->Steps.push_back({std::move(head), std::move(log.Records[i])});
   }
-  KeepLastOfEach(result->Steps);
-  LastLog::Instance().Keep(folder, state, result);
+  RemoveOlderRecords(result->Steps);
+  LogCache::Instance().Store(folder, state, result);
   return result;
 }
 
 LoggedStep FindStep(const std::string& path)
 {
   const std::string name = fs::path(path).filename().string(), folder = ContainerFolderOf(path);
-  std::shared_ptr<const ContainerLog> log = LastLog::Instance().Of(folder);
+  std::shared_ptr<const ContainerLog> log = LogCache::Instance().Find(folder);
   if (!log) {
     log = ReadLog(folder);
   }
@@ -550,8 +555,8 @@ std::vector<ValueRange> ReadRanges(
     return {};
   }
   const std::size_t variables = record.Data.Variables.size();
-  const auto least = tables.ReadPart<double>(tables::Least, variables, variable, rows.size());
-  const auto greatest = tables.ReadPart<double>(tables::Greatest, variables, variable, rows.size());
+  const auto least = tables.ReadVariable<double>(tables::Least, variables, variable, rows.size());
+  const auto greatest = tables.ReadVariable<double>(tables::Greatest, variables, variable, rows.size());
   std::vector<ValueRange> ranges(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {
     ranges[rows[row]] = {least[row], greatest[row]};

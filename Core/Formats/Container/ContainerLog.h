@@ -15,26 +15,26 @@
 namespace patchio::container {
 
 /// The framing of records. The log consists of blocks, which contain fragments. The header of a fragment has
-/// the CRC-32 of the bytes after the CRC in the fragment (4 bytes), the length of the data (2), and the kind
+/// the CRC-32 of the bytes after the CRC in the fragment (4 bytes), the length of the data (2), and the type
 /// of the fragment (1: a whole record, 2: its first part, 3: a middle part, 4: the last part); little-endian.
 /// If the rest of a block is too short for a header, the rest is filled with zeros. LevelDB's log has the
 /// same structure.
 struct RecordLog
 {
   static constexpr std::size_t BlockBytes = 32768;
-  static constexpr std::size_t HeadBytes = 7;
+  static constexpr std::size_t HeaderBytes = 7;
 
   /// Returns the bytes that add the record to a log that ends at `end`.
-  static std::string Framed(std::string_view record, std::uint64_t end);
+  static std::string Frame(std::string_view record, std::uint64_t end);
 
   std::vector<std::string> Records;
-  std::uint64_t End = 0;         ///< offset behind the last complete record, where the next one is written
-  std::uint64_t LostBytes = 0;   ///< damaged bytes between records, or of a last record of full length
-  std::uint64_t BytesAfter = 0;  ///< bytes of a last record that is being written, or was never completed
+  std::uint64_t End = 0;            ///< offset behind the last complete record, where the next one is written
+  std::uint64_t DamagedBytes = 0;   ///< damaged bytes between records, or of a last record of full length
+  std::uint64_t TrailingBytes = 0;  ///< bytes of a last record that is being written, or was never completed
 };
 
-/// Returns the records in the bytes of a log. Accepts any bytes: after damage, it continues with the next
-/// complete record.
+/// Returns the records in the bytes of a log. Accepts any bytes: after damage, this function continues with
+/// the next complete record.
 RecordLog ReadRecords(std::string_view bytes);
 
 /// Returns the path of the log in a container's folder.
@@ -55,10 +55,10 @@ struct LoggedStep
 /// The contents of a container's log.
 struct ContainerLog
 {
-  std::vector<LoggedStep> Steps;  ///< the last record of each step, in ascending order of steps
-  std::uint64_t End = 0;          ///< offset at which the next record is written
-  std::uint64_t LostBytes = 0;    ///< damaged bytes among the records
-  std::uint64_t BytesAfter = 0;   ///< bytes behind End
+  std::vector<LoggedStep> Steps;    ///< the last record of each step, in ascending order of steps
+  std::uint64_t End = 0;            ///< offset at which the next record is written
+  std::uint64_t DamagedBytes = 0;   ///< damaged bytes among the records
+  std::uint64_t TrailingBytes = 0;  ///< bytes behind End
 };
 
 /// Returns the step whose first file is `path`, from the log in the same folder. Caches the log that was read
@@ -87,8 +87,9 @@ struct RecordedStep
 RecordedStep ReadStep(const std::string& folder, const LoggedStep& step);
 
 /// Returns the least and greatest values of a variable, by patch, from the tables. `rows`: patch of each row.
-/// Reads only parts of the tables, so their checksums are not compared; see CheckTables(). Throws Error when
-/// the tables are missing.
+/// Reads only parts of the tables, so their checksums are not compared; see CheckTables(). Returns an empty
+/// list if the step has no tables of ranges. Throws Error if the file with the tables is missing or
+/// truncated.
 std::vector<ValueRange> ReadRanges(
     const std::string& folder, const StepRecord& record, const std::vector<int>& rows, int variable);
 /// Returns the checksum of the values of each request. `rows`: patch of each row. Reads the whole table of

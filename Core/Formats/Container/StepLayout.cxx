@@ -48,7 +48,7 @@ bool ArePartitionsAlike(const Catalog& catalog)
   return !catalog.Meshes.empty();
 }
 
-bool OnAllPatches(const Catalog& catalog, int variable)
+bool IsOnAllPatches(const Catalog& catalog, int variable)
 {
   for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
     if (catalog.PresenceOf(variable, p) != Presence::Stored) {
@@ -59,7 +59,7 @@ bool OnAllPatches(const Catalog& catalog, int variable)
 }
 
 /// Returns the name of the data set for an array of a mesh.
-std::string LinkNameOf(const Catalog& catalog, const Variable& variable)
+std::string MeshLinkNameOf(const Catalog& catalog, const Variable& variable)
 {
   const char* const name = variable.Role == MeshRole::Points         ? "/Points"
                            : variable.Role == MeshRole::Connectivity ? "/Connectivity"
@@ -75,7 +75,7 @@ std::vector<std::string> LinkNamesOf(const Catalog& catalog)
   std::vector<std::string> names;
   for (const Variable& variable : catalog.Variables) {
     if (variable.Role != MeshRole::Values && variable.Role != MeshRole::Flags) {
-      names.push_back(LinkNameOf(catalog, variable));
+      names.push_back(MeshLinkNameOf(catalog, variable));
       continue;
     }
     std::string name = variable.Name.empty() || variable.Name == "." ? "unnamed" : variable.Name;
@@ -90,7 +90,7 @@ std::vector<std::string> LinkNamesOf(const Catalog& catalog)
   return names;
 }
 
-std::uint64_t ChunkTuples(const Catalog& catalog, const DataSet& set)
+std::uint64_t TuplesPerChunk(const Catalog& catalog, const DataSet& set)
 {
   // Limits on the tuples of a chunk. Smaller chunks make long lists and compress badly; with larger ones, a
   // slice through large patches must decode too many values.
@@ -151,14 +151,14 @@ std::vector<int> RowsOf(const Catalog& catalog)
 FileProfile ProfileOf(const Catalog& catalog, int files)
 {
   if (catalog.IsMesh()) {
-    return files == 1 && ArePartitionsAlike(catalog) ? FileProfile::Mesh : FileProfile::Own;
+    return files == 1 && ArePartitionsAlike(catalog) ? FileProfile::Mesh : FileProfile::Custom;
   }
   bool refined = catalog.Grid == GridType::Uniform && files == 1 && !catalog.Patches.empty();
   for (const Level& level : catalog.Levels) {
     refined = refined && level.Role == LevelRole::Refinement && level.PatchCount > 0 && level.FlatAxes == 0;
   }
   if (!refined) {
-    return FileProfile::Own;
+    return FileProfile::Custom;
   }
   const bool nodesOnly = std::all_of(catalog.Variables.begin(), catalog.Variables.end(),
       [](const Variable& variable) { return variable.Center == Centering::Node; });
@@ -190,7 +190,7 @@ std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files)
   }
   std::vector<bool> forAll;
   for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
-    forAll.push_back(OnAllPatches(catalog, v));
+    forAll.push_back(IsOnAllPatches(catalog, v));
   }
   std::vector<DataSet> sets;
   const std::vector<std::string> names = LinkNamesOf(catalog);
@@ -199,7 +199,7 @@ std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files)
       DataSet& set = sets.emplace_back();
       std::tie(set.Level, set.Variable, set.File) = std::tie(where[0], where[1], where[2]);
       set.Name =
-          GroupOfLevel(forAll[set.Variable] ? profile : FileProfile::Own, set.Level) + names[set.Variable];
+          GroupOfLevel(forAll[set.Variable] ? profile : FileProfile::Custom, set.Level) + names[set.Variable];
       set.Values = count;
     }
   }
@@ -232,11 +232,11 @@ std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const
   for (std::size_t a = axis + 1; a < axes; ++a) {
     row *= shape[a];
   }
-  shape[axis] = std::clamp<std::uint64_t>(ChunkTuples(catalog, set) / row, 1, shape[axis]);
+  shape[axis] = std::clamp<std::uint64_t>(TuplesPerChunk(catalog, set) / row, 1, shape[axis]);
   return shape;
 }
 
-std::uint64_t ChunksOf(const Catalog& catalog, int files, const DataSet& set)
+std::uint64_t ChunkCountOf(const Catalog& catalog, int files, const DataSet& set)
 {
   const std::vector<std::uint64_t> shape = ShapeOf(catalog, files, set),
                                    chunk = ChunkShapeOf(catalog, files, set);

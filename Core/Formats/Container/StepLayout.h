@@ -22,13 +22,13 @@ enum class FileProfile
   Image,  ///< ImageData: one box with values at its nodes only
   Amr,    ///< OverlappingAMR: levels of boxes of cells, each finer than the one before
   Mesh,   ///< UnstructuredGrid or PolyData: partitions that all have cells in the same lists
-  Own     ///< none: VTKHDF has no type for the step, or the step has several files
+  Custom  ///< PatchIO's own groups: VTKHDF has no type for the step, or the step has several files
 };
 /// Returns the profile of a step's files. `files`: number of files of the step.
 FileProfile ProfileOf(const Catalog& catalog, int files);
 
-/// Returns the group with all data of a level. `profile`: profile of the file, or Own for groups that other
-/// readers do not see.
+/// Returns the group with all data of a level. `profile`: profile of the file, or Custom for groups that
+/// other readers do not see.
 std::string GroupOfLevel(FileProfile profile, int level);
 /// Returns the group of a list of cells within the group of a mesh, such as "/Polygons"; empty for an
 /// unstructured grid.
@@ -48,11 +48,11 @@ std::vector<std::uint64_t> ShapeOf(const Catalog& catalog, int files, const Data
 ///
 /// A reader of a patch must read all chunks that overlap it. If the patches of a level have equal sizes, no
 /// chunk overlaps a patch in part: a chunk holds one patch, several small ones, or an even part of a large
-/// one. Otherwise chunks have half the size of an average patch, so that about half as many values again are
-/// read.
+/// one. Otherwise chunks have half the size of an average patch, so that a read of one patch
+/// decodes about 1.5 times the values of the patch.
 std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const DataSet& set);
 /// Returns the number of chunks of a compressed data set.
-std::uint64_t ChunksOf(const Catalog& catalog, int files, const DataSet& set);
+std::uint64_t ChunkCountOf(const Catalog& catalog, int files, const DataSet& set);
 
 /// Returns, by patch, the number of values before the rows of the patch in the variable's data set. A patch
 /// without the variable takes no space.

@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* FormatName = "PatchIO container";
-constexpr char StepKind = 1;
+constexpr char StepRecordType = 1;
 constexpr Requirement Require("The record of the step");
 
 /// Names of the enumerators of MeshRole.
@@ -31,7 +31,7 @@ static_assert(MeshRoles.size() == static_cast<std::size_t>(MeshRole::Flags) + 1)
 
 /// Returns the enumerator whose name is the value of `key`. Throws Error.
 template <typename Enum>
-Enum Named(const json& entry, const char* key, Enum last)
+Enum ParseEnum(const json& entry, const char* key, Enum last)
 {
   const auto name = entry.at(key).get<std::string>();
   if (const std::optional<Enum> value = ValueNamed(name, last)) {
@@ -41,12 +41,13 @@ Enum Named(const json& entry, const char* key, Enum last)
 }
 
 /// Returns the number, or null for a number that is not finite, because JSON lacks such numbers.
-json Finite(double number)
+json FiniteOrNull(double number)
 {
   return std::isfinite(number) ? json(number) : json();
 }
 
-double OrInfinite(const json& number)
+/// Returns the number that FiniteOrNull() has encoded; infinity for null.
+double NumberOrInfinity(const json& number)
 {
   return number.is_null() ? std::numeric_limits<double>::infinity() : number.get<double>();
 }
@@ -69,12 +70,12 @@ json JsonOf(const Variable& variable, ElementType type)
     entry["list"] = variable.CellList;
   }
   if (variable.HasUndefined()) {
-    entry["undefined"] = {Finite(variable.UndefinedFrom), Finite(variable.UndefinedTo)};
+    entry["undefined"] = {FiniteOrNull(variable.UndefinedFrom), FiniteOrNull(variable.UndefinedTo)};
   }
   return entry;
 }
 
-Variable VariableOf(const json& entry)
+Variable ParseVariable(const json& entry)
 {
   Variable variable;
   variable.Name = entry.at("name").get<std::string>();
@@ -90,8 +91,8 @@ Variable VariableOf(const json& entry)
   variable.Role = static_cast<MeshRole>(role - MeshRoles.begin());
   variable.CellList = entry.value("list", 0);
   if (entry.contains("undefined")) {
-    variable.UndefinedFrom = OrInfinite(entry["undefined"].at(0));
-    variable.UndefinedTo = OrInfinite(entry["undefined"].at(1));
+    variable.UndefinedFrom = NumberOrInfinity(entry["undefined"].at(0));
+    variable.UndefinedTo = NumberOrInfinity(entry["undefined"].at(1));
   }
   return variable;
 }
@@ -115,7 +116,7 @@ void ParseLevel(const json& entry, StepRecord& record)
   Level& level = record.Data.Levels.emplace_back();
   level.Ratio = entry.at("ratio").get<Int3>();
   level.Spacing = entry.at("spacing").get<Double3>();
-  level.Role = Named(entry, "role", LevelRole::Points);
+  level.Role = ParseEnum(entry, "role", LevelRole::Points);
   level.FlatAxes = entry.value("flat axes", std::uint64_t(0));
   if (entry.contains("name")) {
     record.Data.LevelNames.push_back(entry["name"].get<std::string>());
@@ -148,7 +149,7 @@ json JsonOfDataSets(const StepRecord& record)
   return entries;
 }
 
-FilterType CompressionOf(const json& entry)
+FilterType ParseCompression(const json& entry)
 {
   const std::string name = entry.value("compression", NameOfCompression(FilterType::None));
   for (const FilterType filter : {FilterType::None, FilterType::Deflate, FilterType::Zstd}) {
@@ -170,7 +171,7 @@ void ParseDataSets(const json& entries, StepRecord& record)
     set.Variable = entry.at("variable").get<int>();
     set.File = entry.at("file").get<int>();
     set.Name = entry.at("name").get<std::string>();
-    set.Compression = CompressionOf(entry);
+    set.Compression = ParseCompression(entry);
     set.Offset = set.Compression == FilterType::None ? entry.at("offset").get<std::uint64_t>() : 0;
     set.Values = entry.at("values").get<std::uint64_t>();
     Require(below(set.Level, record.Data.Levels.size()) &&
@@ -207,12 +208,12 @@ json JsonOf(const StepRecord& record)
   return all;
 }
 
-StepRecord RecordOf(const json& all)
+StepRecord ParseRecord(const json& all)
 {
   StepRecord record;
   Catalog& data = record.Data;
   data.Dimension = all.at("dimension").get<int>();
-  data.Grid = Named(all, "grid", GridType::Polygonal);
+  data.Grid = ParseEnum(all, "grid", GridType::Polygonal);
   data.Origin = all.at("origin").get<Double3>();
   data.Geographic = all.value("geographic", false);
   data.CoordinatesVariable = all.value("coordinates", -1);
@@ -226,8 +227,8 @@ StepRecord RecordOf(const json& all)
     ParseLevel(level, record);
   }
   for (const json& variable : all.at("variables")) {
-    data.Variables.push_back(VariableOf(variable));
-    record.Types.push_back(Named(variable, "type", LastElementType));
+    data.Variables.push_back(ParseVariable(variable));
+    record.Types.push_back(ParseEnum(variable, "type", LastElementType));
   }
   ParseDataSets(all.at("data sets"), record);
   for (const auto& [name, table] : all.at("tables").items()) {
@@ -249,7 +250,7 @@ StepRecord RecordOf(const json& all)
 StepHead ParseHead(std::string_view bytes, std::string_view& rest)
 {
   constexpr std::size_t fixed = 1 + sizeof(std::int64_t) + sizeof(double) + 2 * sizeof(std::uint16_t);
-  Require(bytes.size() >= fixed && bytes[0] == StepKind, "an invalid header");
+  Require(bytes.size() >= fixed && bytes[0] == StepRecordType, "an invalid header");
   ByteReader reader(reinterpret_cast<const std::byte*>(bytes.data()) + 1, bytes.size() - 1);
   StepHead head;
   head.Step = reader.Get<std::int64_t>();
@@ -269,7 +270,7 @@ const char* NameOfCompression(FilterType filter)
   return filter == FilterType::Deflate ? "deflate" : filter == FilterType::Zstd ? "zstd" : "off";
 }
 
-void MakeReadable(Catalog& data)
+void MakeEncodable(Catalog& data)
 {
   const std::string fault =
       data.Patches.empty() ? "The catalog has no patches." : CatchError([&] { CheckCatalog(data); });
@@ -294,7 +295,7 @@ void MakeReadable(Catalog& data)
 
 std::string Encode(const StepRecord& record)
 {
-  std::string bytes(1, StepKind);
+  std::string bytes(1, StepRecordType);
   const auto put = [&bytes](const auto& value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
   };
@@ -312,7 +313,7 @@ StepRecord Decode(std::string_view bytes)
   std::string_view text;
   const StepHead head = ParseHead(bytes, text);
   try {
-    StepRecord record = RecordOf(json::parse(text));
+    StepRecord record = ParseRecord(json::parse(text));
     record.Data.Step = head.Step;
     record.Data.Time = head.Time;
     record.Data.Date = head.Date;
@@ -323,7 +324,7 @@ StepRecord Decode(std::string_view bytes)
   }
 }
 
-StepHead HeadOf(std::string_view bytes)
+StepHead DecodeStepHead(std::string_view bytes)
 {
   std::string_view ignored;
   return ParseHead(bytes, ignored);

@@ -1,5 +1,5 @@
-// The record of one time step in a container's log. It describes everything except the data of patches, which
-// are in tables in the step's first file. Documentation/Container.md describes the format.
+// The record of one time step in a container's log. The record describes everything except the data of
+// patches, which are in tables in the step's first file. Documentation/Container.md describes the format.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -14,7 +14,7 @@
 
 namespace patchio::container {
 
-/// The version that this code writes, and the latest one that it reads.
+/// The version of the format that this code writes, and the latest version that this code reads.
 constexpr int FormatVersion = 1;
 
 /// A table with numbers of all patches. A table is a data set in the first file of a step.
@@ -25,7 +25,8 @@ struct Table
   std::uint32_t Checksum = 0;  ///< CRC-32 of the bytes
 };
 
-/// The values of a variable on all patches of a level that lie in one file, row after row.
+/// The values of a variable on all patches of a level that lie in one file, in the order
+/// of RowsOf().
 struct DataSet
 {
   int Level = 0;
@@ -38,7 +39,7 @@ struct DataSet
   FilterType Compression = FilterType::None;
 };
 
-/// Returns the name in records and for --compress: "off", "deflate" or "zstd".
+/// Returns the name of a compression in records and in the option --compress: "off", "deflate" or "zstd".
 const char* NameOfCompression(FilterType filter);
 
 /// The record of a step.
@@ -47,7 +48,7 @@ struct StepRecord
   /// The catalog without its patches, the presence of variables on them, and the positions of axes.
   Catalog Data;
   std::vector<ElementType> Types;             ///< type of each variable
-  std::vector<std::string> Files;             ///< names without a folder; the first has the tables
+  std::vector<std::string> Files;             ///< names without a folder; the first file has the tables
   std::vector<std::vector<int>> PatchCounts;  ///< by level and file
   std::vector<DataSet> DataSets;
   std::map<std::string, Table> Tables;  ///< by name
@@ -62,7 +63,7 @@ struct StepRecord
 /// Prepares the names of a catalog for writing. Records require UTF-8, but names from files may contain other
 /// bytes. Such bytes become U+FFFD, and names that are then equal get _2, _3, ... Throws Error for catalogs
 /// that no reader would accept.
-void MakeReadable(Catalog& data);
+void MakeEncodable(Catalog& data);
 
 /// Encodes a record for the log.
 std::string Encode(const StepRecord& record);
@@ -78,7 +79,7 @@ struct StepHead
   std::string Date;  ///< see TimeStep
 };
 /// Reads the beginning of a record. Throws Error when the bytes are not a step's record.
-StepHead HeadOf(std::string_view bytes);
+StepHead DecodeStepHead(std::string_view bytes);
 
 /// Returns the first record of a log, which identifies the format and its version.
 std::string EncodeLogHead();

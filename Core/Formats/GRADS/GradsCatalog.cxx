@@ -22,6 +22,7 @@ constexpr std::int64_t MostPresences = 1 << 28;  ///< limit on patches x variabl
 constexpr std::int64_t FewestRows = 8;
 constexpr int SurfaceIndex = -1;  ///< z index of the surface's nodes; the indices of the levels begin at 0
 
+/// The levels of the catalog: one for variables with several levels, one for variables on the surface.
 enum Group
 {
   Levels,
@@ -34,7 +35,8 @@ bool ArePressures(const std::vector<double>& levels)
          std::adjacent_find(levels.begin(), levels.end(), std::less_equal<>()) == levels.end();
 }
 
-double HectopascalsIn(const Descriptor& descriptor)
+/// Returns the unit of pressures in ZDEF, in hPa.
+double HectopascalsPerUnit(const Descriptor& descriptor)
 {
   constexpr double highest = 2000;  // pressures in hPa are lower
   return descriptor.Pascals || descriptor.Z.front() > highest ? 0.01 : 1;
@@ -50,26 +52,28 @@ std::vector<double> HeightsOf(const Descriptor& descriptor)
   const bool pressures = ArePressures(levels);
   std::vector<double> heights(levels.size());
   for (std::size_t k = 0; k < levels.size(); ++k) {
-    heights[k] = pressures ? scaleHeight * std::log(pressureAtZero / (levels[k] * HectopascalsIn(descriptor)))
-                           : static_cast<double>(k);
+    heights[k] = pressures
+                     ? scaleHeight * std::log(pressureAtZero / (levels[k] * HectopascalsPerUnit(descriptor)))
+                     : static_cast<double>(k);
   }
   return heights;
 }
 
+/// Makes the catalog of a descriptor.
 class CatalogMaker
 {
 public:
-  explicit CatalogMaker(const Descriptor& descriptor) : Source(descriptor) {}
+  explicit CatalogMaker(const Descriptor& descriptor) : Description(descriptor) {}
 
   Catalog Run()
   {
-    this->Result.Path = this->Source.Path;
-    const auto* text = reinterpret_cast<const std::byte*>(this->Source.Text.data());
-    this->Result.FormatData.assign(text, text + this->Source.Text.size());
+    this->Result.Path = this->Description.Path;
+    const auto* text = reinterpret_cast<const std::byte*>(this->Description.Text.data());
+    this->Result.FormatData.assign(text, text + this->Description.Text.size());
     this->Result.Grid = GridType::Rectilinear;
-    this->Result.StepsInFile = static_cast<int>(this->Source.Times.Count);
-    SetStep(this->Result, StepOf(this->Source, 0));
-    this->Result.Geographic = this->Source.Projection.empty();
+    this->Result.StepsInFile = static_cast<int>(this->Description.Times.Count);
+    SetStep(this->Result, StepOf(this->Description, 0));
+    this->Result.Geographic = this->Description.Projection.empty();
     this->FindGroups();
     this->MakeAxes();
     for (const Group group : this->Groups) {
@@ -86,7 +90,7 @@ private:
   void AddPatches(const Box& cells);
   void AddVariables();
 
-  const Descriptor& Source;
+  const Descriptor& Description;
   std::vector<Group> Groups;  ///< group of each level of the catalog
   Catalog Result;
 };
@@ -94,8 +98,8 @@ private:
 void CatalogMaker::FindGroups()
 {
   for (const Group group : {Levels, Surface}) {
-    if (std::any_of(this->Source.Variables.begin(), this->Source.Variables.end(),
-            [&](const GradsVariable& v) { return IsFlat(this->Source, v) == (group == Surface); })) {
+    if (std::any_of(this->Description.Variables.begin(), this->Description.Variables.end(),
+            [&](const GradsVariable& v) { return IsFlat(this->Description, v) == (group == Surface); })) {
       this->Groups.push_back(group);
       this->Result.LevelNames.emplace_back(group == Levels ? "levels" : "surface");
     }
@@ -106,15 +110,15 @@ void CatalogMaker::FindGroups()
 void CatalogMaker::MakeAxes()
 {
   auto& axes = this->Result.Axes;
-  axes[0].Positions = this->Source.X;
-  axes[1].Positions = this->Source.Y;
+  axes[0].Positions = this->Description.X;
+  axes[1].Positions = this->Description.Y;
   if (this->Groups.front() == Surface) {
     axes[2].First = SurfaceIndex;
     axes[2].Positions = {0};
     return;
   }
-  axes[2].Positions = HeightsOf(this->Source);
-  axes[2].Labels = this->Source.Z;
+  axes[2].Positions = HeightsOf(this->Description);
+  axes[2].Labels = this->Description.Z;
   if (this->Groups.size() > 1) {
     const double low = axes[2].Positions[0];
     axes[2].First = SurfaceIndex;
@@ -133,9 +137,9 @@ void CatalogMaker::AddLevel(Group group)
     cells.Lower[axis] = 0;
     cells.Upper[axis] = std::max(static_cast<int>(nodes) - 2, 0);
   };
-  setAxis(0, this->Source.X.size());
-  setAxis(1, this->Source.Y.size());
-  setAxis(2, group == Levels ? this->Source.Z.size() : 1);
+  setAxis(0, this->Description.X.size());
+  setAxis(1, this->Description.Y.size());
+  setAxis(2, group == Levels ? this->Description.Z.size() : 1);
   if (group == Surface) {
     cells.Lower[2] = cells.Upper[2] = SurfaceIndex;
   }
@@ -150,7 +154,7 @@ void CatalogMaker::AddPatches(const Box& cells)
 {
   const std::int64_t all = cells.CellCount();
   const auto variables =
-      static_cast<std::int64_t>(this->Source.Variables.size()) * this->Source.MemberCount();
+      static_cast<std::int64_t>(this->Description.Variables.size()) * this->Description.MemberCount();
   const std::int64_t most = std::min(MostPatches, MostPresences / std::max<std::int64_t>(variables, 1));
   const std::int64_t inPatch = std::max(CellsOfPatch, all / most);
   const std::int64_t wanted = (all + inPatch - 1) / inPatch;
@@ -178,7 +182,7 @@ void CatalogMaker::AddPatches(const Box& cells)
 
 void CatalogMaker::AddVariables()
 {
-  const Descriptor& d = this->Source;
+  const Descriptor& d = this->Description;
   // Undefined values may differ from UNDEF by rounding. Without UNDEF, the largest double stands for
   // undefined values, because it differs from every float.
   const double undefined = d.Undefined.value_or(std::numeric_limits<double>::max());
@@ -214,7 +218,7 @@ TimeStep StepOf(const Descriptor& descriptor, std::int64_t index)
   const std::int64_t minutes = descriptor.Times.Minutes(index);
   TimeStep step{descriptor.Path, static_cast<double>(minutes) / 60, minutes};
   step.Date = TextOf(descriptor.Times.DateAt(index));
-  step.InFile = static_cast<int>(index);
+  step.StepInFile = static_cast<int>(index);
   return step;
 }
 
@@ -246,7 +250,7 @@ std::vector<std::string> NotesOnGrid(const Descriptor& descriptor)
         ArePressures(descriptor.Z)
             ? fmt::format("{}: z is 7 ln(1000 hPa / p), about the height in km, because PatchIO takes the "
                           "decreasing levels for pressures in {}",
-                  descriptor.Path, HectopascalsIn(descriptor) == 1 ? "hPa" : "Pa")
+                  descriptor.Path, HectopascalsPerUnit(descriptor) == 1 ? "hPa" : "Pa")
             : fmt::format(
                   "{}: z is the number of the level, from 0; the field data array 'levels' has the values",
                   descriptor.Path));

@@ -212,7 +212,7 @@ void CheckTimes(const Descriptor& d)
           static_cast<double>(times.Step.Months ? 0 : times.Step.Count) / (365.0 * 24 * 60)) *
       static_cast<double>(times.Count);
   if (times.Start.Year + years > 99'999) {
-    throw FileError(d.Path, "times before the year 100,000", "later ones", "Correct TDEF");
+    throw FileError(d.Path, "times before the year 100,000", "later times", "Correct TDEF");
   }
 }
 
@@ -235,14 +235,14 @@ void CheckLayout(const Descriptor& d)
 {
   const std::string advice = "Convert the data with GrADS (set gxout fwrite)";
   if (d.VariablesOutsideTimes &&
-      (d.Template || d.MemberCount() > 1 || d.Extra.Time > 0 || d.Extra.TimeTrailer > 0)) {
+      (d.Template || d.MemberCount() > 1 || d.Headers.Time > 0 || d.Headers.TimeTrailer > 0)) {
     throw FileError(d.Path, "all times of a variable (-1,20) in one file without headers of times",
         "a template, an ensemble or time headers", advice);
   }
-  const bool byMember = d.Template && d.Data.find("%e") != std::string::npos;
+  const bool byMember = d.Template && d.DataFile.find("%e") != std::string::npos;
   if (d.Template && d.MemberCount() > 1 && !byMember) {
     throw FileError(d.Path, "%e in the template, because an ensemble needs one file per member",
-        Quoted(d.Data), "Use %e in DSET for the member names of EDEF");
+        Quoted(d.DataFile), "Use %e in DSET for the member names of EDEF");
   }
 }
 
@@ -252,7 +252,7 @@ void CheckSizes(const Descriptor& d)
   for (const GradsVariable& variable : d.Variables) {
     fields += static_cast<double>(variable.Fields());
   }
-  const Headers& extra = d.Extra;
+  const HeaderSizes& extra = d.Headers;
   const double field = static_cast<double>(d.X.size()) * static_cast<double>(d.Y.size()) * 8 + 16 +
                        static_cast<double>(extra.Field + extra.FieldTrailer);
   const double time = field * fields + static_cast<double>(extra.Time + extra.TimeTrailer) + 16;
@@ -306,10 +306,10 @@ private:
   void ParseX() { this->ParseAxis(this->Result.X, "longitudes"); }
   void ParseY() { this->ParseAxis(this->Result.Y, "latitudes"); }
   void ParseZ() { this->ParseAxis(this->Result.Z, "levels"); }
-  void ParseAxis(std::vector<double>& axis, const char* what);
-  std::vector<double> Linear(std::int64_t count);
-  std::vector<double> Listed(std::int64_t count, const char* what);
-  std::vector<double> Gaussian(std::int64_t count);
+  void ParseAxis(std::vector<double>& axis, const char* noun);
+  std::vector<double> ParseLinearAxis(std::int64_t count);
+  std::vector<double> ParseListedAxis(std::int64_t count, const char* noun);
+  std::vector<double> ParseGaussianAxis(std::int64_t count);
   void ParseTimes();
   void ParseMembers();
   void ParseMember();
@@ -317,19 +317,19 @@ private:
   void ParseVariable();
   void ParseCodes(const std::string& codes);
   void ParseHeader();
-  void ParseType();
+  void RejectType();
   void ParseProjection();
   void ParseSubstitution();
-  void ParseOtherFormat();
+  void RejectOtherFormat();
 
   void SetByteOrder(const std::string& word);
   void UseFileGrid();
   void CheckComplete() const;
-  void NameVariables();
+  void MakeNamesUnique();
 
   Descriptor Result;
-  std::set<std::string> Seen;
-  std::int64_t FileX = 0, FileY = 0;  ///< grid of PDEF
+  std::set<std::string> SeenKeywords;
+  std::int64_t FileColumns = 0, FileRows = 0;  ///< grid of PDEF
 };
 
 const std::map<std::string, Parser::Handler>& Parser::Handlers()
@@ -341,9 +341,9 @@ const std::map<std::string, Parser::Handler>& Parser::Handlers()
       {"tdef", &Parser::ParseTimes}, {"edef", &Parser::ParseMembers}, {"vars", &Parser::ParseVariables},
       {"fileheader", &Parser::ParseHeader}, {"theader", &Parser::ParseHeader},
       {"headerbytes", &Parser::ParseHeader}, {"trailerbytes", &Parser::ParseHeader},
-      {"xyheader", &Parser::ParseHeader}, {"xytrailer", &Parser::ParseHeader}, {"dtype", &Parser::ParseType},
+      {"xyheader", &Parser::ParseHeader}, {"xytrailer", &Parser::ParseHeader}, {"dtype", &Parser::RejectType},
       {"pdef", &Parser::ParseProjection}, {"chsub", &Parser::ParseSubstitution},
-      {"index", &Parser::ParseOtherFormat}, {"stnmap", &Parser::ParseOtherFormat}};
+      {"index", &Parser::RejectOtherFormat}, {"stnmap", &Parser::RejectOtherFormat}};
   return handlers;
 }
 
@@ -351,20 +351,20 @@ Descriptor Parser::Run()
 {
   this->Result.Path = this->Path;
   this->Result.BigEndian = !HostIsLittleEndian();
-  while (this->At < this->Lines.size()) {
+  while (this->LineIndex < this->Lines.size()) {
     const auto handler = Handlers().find(this->Word(0));
     if (!this->Current().Comment && handler != Handlers().end()) {
-      this->Seen.insert(handler->first);
+      this->SeenKeywords.insert(handler->first);
       (this->*handler->second)();
     }
-    ++this->At;
+    ++this->LineIndex;
   }
   this->CheckComplete();
   if (!this->Result.Projection.empty()) {
     this->UseFileGrid();
   }
   CheckDescriptor(this->Result);
-  this->NameVariables();
+  this->MakeNamesUnique();
   return std::move(this->Result);
 }
 
@@ -376,7 +376,7 @@ void Parser::ParseData()
     this->Fail(
         "the name of the data file behind DSET", name.empty() ? "nothing" : "a text without a closing quote");
   }
-  this->Result.Data = name[0] == '^' || name[0] == '$' ? name.substr(1) : name;
+  this->Result.DataFile = name[0] == '^' || name[0] == '$' ? name.substr(1) : name;
 }
 
 void Parser::SetByteOrder(const std::string& word)
@@ -403,32 +403,33 @@ void Parser::ParseOptions()
   }
 }
 
-/// Parses the number of bytes of a header or trailer; see Headers.
+/// Parses the number of bytes of a header or trailer; see HeaderSizes.
 void Parser::ParseHeader()
 {
-  static const std::map<std::string, std::int64_t Headers::*> headers{{"fileheader", &Headers::File},
-      {"theader", &Headers::Time}, {"headerbytes", &Headers::Time}, {"trailerbytes", &Headers::TimeTrailer},
-      {"xyheader", &Headers::Field}, {"xytrailer", &Headers::FieldTrailer}};
-  this->Result.Extra.*headers.at(this->Word(0)) = this->Integer(1, "bytes", 0, LargestHeader);
+  static const std::map<std::string, std::int64_t HeaderSizes::*> headers{{"fileheader", &HeaderSizes::File},
+      {"theader", &HeaderSizes::Time}, {"headerbytes", &HeaderSizes::Time},
+      {"trailerbytes", &HeaderSizes::TimeTrailer}, {"xyheader", &HeaderSizes::Field},
+      {"xytrailer", &HeaderSizes::FieldTrailer}};
+  this->Result.Headers.*headers.at(this->Word(0)) = this->Integer(1, "bytes", 0, LargestHeader);
 }
 
-void Parser::ParseAxis(std::vector<double>& axis, const char* what)
+void Parser::ParseAxis(std::vector<double>& axis, const char* noun)
 {
-  const std::int64_t count = this->Integer(1, what, 1, LongestAxis);
+  const std::int64_t count = this->Integer(1, noun, 1, LongestAxis);
   const std::string mapping = this->Word(2);
   if (mapping == "linear") {
-    axis = this->Linear(count);
+    axis = this->ParseLinearAxis(count);
   } else if (mapping == "levels") {
-    axis = this->Listed(count, what);
+    axis = this->ParseListedAxis(count, noun);
   } else if (mapping.rfind("gaus", 0) == 0) {
-    axis = this->Gaussian(count);
+    axis = this->ParseGaussianAxis(count);
   } else {
     this->Fail("LINEAR, LEVELS, or the name of a Gaussian grid (GAUST62, GAUSR15, GAUSR20, GAUSR30, GAUSR40)",
-        this->Found(2), mapping == "mom32" ? "Write the latitudes as LEVELS" : "");
+        this->QuotedWord(2), mapping == "mom32" ? "Write the latitudes as LEVELS" : "");
   }
 }
 
-std::vector<double> Parser::Linear(std::int64_t count)
+std::vector<double> Parser::ParseLinearAxis(std::int64_t count)
 {
   const double start = this->Number(3, "the first position");
   const double increment = this->Number(4, "the increment");
@@ -443,16 +444,16 @@ std::vector<double> Parser::Linear(std::int64_t count)
 }
 
 /// Returns a list of numbers, which may span many lines; lines may begin with a minus sign.
-std::vector<double> Parser::Listed(std::int64_t count, const char* what)
+std::vector<double> Parser::ParseListedAxis(std::int64_t count, const char* noun)
 {
   std::vector<double> axis;
   std::size_t word = 3;
-  const std::size_t first = this->At;
+  const std::size_t first = this->LineIndex;
   while (static_cast<std::int64_t>(axis.size()) < count) {
     if (word < this->Words().size()) {
       const auto number = ParseNumber<double>(this->Words()[word]);
       if (!number) {
-        this->Fail(fmt::format("{} {} from line {} on", count, what, this->Lines[first].Number),
+        this->Fail(fmt::format("{} {} from line {} on", count, noun, this->Lines[first].Number),
             fmt::format("{}, then {}", axis.size(), Quoted(this->Words()[word])));
       }
       axis.push_back(*number);
@@ -461,23 +462,23 @@ std::vector<double> Parser::Listed(std::int64_t count, const char* what)
     }
     word = 0;
     do {
-      ++this->At;
-    } while (
-        this->At < this->Lines.size() && this->Current().Comment && !ParseNumber<double>(this->Words()[0]));
-    if (this->At >= this->Lines.size()) {
-      this->Fail(fmt::format("{} {} from line {} on", count, what, this->Lines[first].Number),
+      ++this->LineIndex;
+    } while (this->LineIndex < this->Lines.size() && this->Current().Comment &&
+             !ParseNumber<double>(this->Words()[0]));
+    if (this->LineIndex >= this->Lines.size()) {
+      this->Fail(fmt::format("{} {} from line {} on", count, noun, this->Lines[first].Number),
           fmt::format("{}, then the end of the file", axis.size()));
     }
   }
   return axis;
 }
 
-std::vector<double> Parser::Gaussian(std::int64_t count)
+std::vector<double> Parser::ParseGaussianAxis(std::int64_t count)
 {
   const int latitudes = LatitudesOf(this->Word(2));
   if (latitudes == 0) {
-    this->Fail(
-        "GAUST62, GAUSR15, GAUSR20, GAUSR30 or GAUSR40", this->Found(2), "Write the latitudes as LEVELS");
+    this->Fail("GAUST62, GAUSR15, GAUSR20, GAUSR30 or GAUSR40", this->QuotedWord(2),
+        "Write the latitudes as LEVELS");
   }
   const std::int64_t start = this->Integer(3, "the first latitude", 1, latitudes);
   if (start - 1 + count > latitudes) {
@@ -537,7 +538,7 @@ void Parser::ParseMember()
     const std::int64_t count = this->Integer(1, "times", 1, MostTimes);
     const auto start = ParseDate(this->Word(2), Calendar::Gregorian);
     const TimeAxis& times = this->Result.Times;
-    const bool same = this->Seen.count("tdef") > 0 && count == times.Count && start &&
+    const bool same = this->SeenKeywords.count("tdef") > 0 && count == times.Count && start &&
                       MinutesOf(*start, Calendar::Gregorian) == MinutesOf(times.Start, Calendar::Gregorian);
     if (!same) {
       this->Fail("a member with the times of a TDEF before it", Quoted(this->Current().Rest),
@@ -553,9 +554,10 @@ void Parser::ParseVariables()
     this->ParseVariable();
   }
   const auto found = static_cast<std::int64_t>(this->Result.Variables.size());
-  if (this->At >= this->Lines.size() || found != count) {
+  if (this->LineIndex >= this->Lines.size() || found != count) {
     this->Fail(fmt::format("{} variables, then ENDVARS", count),
-        fmt::format("{}{}", found, this->At >= this->Lines.size() ? ", then the end of the file" : ""));
+        fmt::format(
+            "{}{}", found, this->LineIndex >= this->Lines.size() ? ", then the end of the file" : ""));
   }
 }
 
@@ -573,7 +575,7 @@ void Parser::ParseVariable()
   const auto count = ParseNumber<std::int64_t>(levels);
   if (!count || *count < 0 || *count > LongestAxis) {
     this->Fail(fmt::format("the number of levels of {}, 0 for a surface variable", Quoted(variable.Name)),
-        this->Found(1));
+        this->QuotedWord(1));
   }
   variable.Levels = static_cast<int>(*count);
   this->ParseCodes(this->Word(2));
@@ -604,7 +606,8 @@ void Parser::ParseCodes(const std::string& codes)
   result.Type = type;
 }
 
-void Parser::ParseType()
+/// Throws Error for data with DTYPE, which PatchIO does not support.
+void Parser::RejectType()
 {
   const std::string type = this->Word(1);
   const bool byOthers = type == "netcdf" || type == "hdfsds" || type == "hdf5_grid";
@@ -614,7 +617,8 @@ void Parser::ParseType()
                  : "Convert the data with GrADS (set gxout fwrite) or with cdo");
 }
 
-void Parser::ParseOtherFormat()
+/// Throws Error for a keyword of station or GRIB data.
+void Parser::RejectOtherFormat()
 {
   this->Fail("gridded binary data", Quoted(this->Words()[0]) + ", a keyword for station and GRIB data",
       "Convert the data with GrADS (set gxout fwrite) or with cdo");
@@ -622,8 +626,8 @@ void Parser::ParseOtherFormat()
 
 void Parser::ParseProjection()
 {
-  this->FileX = this->Integer(1, "columns", 1, LongestAxis);
-  this->FileY = this->Integer(2, "rows", 1, LongestAxis);
+  this->FileColumns = this->Integer(1, "columns", 1, LongestAxis);
+  this->FileRows = this->Integer(2, "rows", 1, LongestAxis);
   this->Result.Projection = PlainText(this->Word(3));
   if (this->Result.Projection.empty()) {
     this->Fail("a projection as word 4", "the end of the line");
@@ -650,20 +654,22 @@ void Parser::UseFileGrid()
     axis.resize(count);
     std::iota(axis.begin(), axis.end(), 0.0);
   };
-  number(this->Result.X, this->FileX);
-  number(this->Result.Y, this->FileY);
+  number(this->Result.X, this->FileColumns);
+  number(this->Result.Y, this->FileRows);
   this->Result.Notes.push_back(
       fmt::format("{}: the data are on a projected grid of {} x {} points (PDEF {}), which PatchIO shows by "
                   "grid indices instead of longitude and latitude",
-          this->Path, this->FileX, this->FileY, this->Result.Projection));
+          this->Path, this->FileColumns, this->FileRows, this->Result.Projection));
 }
 
+/// Throws Error if the descriptor lacks a keyword that GrADS requires.
 void Parser::CheckComplete() const
 {
   std::string missing;
   for (const char* keyword : {"DSET", "XDEF", "YDEF", "ZDEF", "TDEF", "VARS"}) {
-    missing +=
-        this->Seen.count(LowerCase(keyword)) > 0 ? "" : (missing.empty() ? "" : ", ") + std::string(keyword);
+    missing += this->SeenKeywords.count(LowerCase(keyword)) > 0
+                   ? ""
+                   : (missing.empty() ? "" : ", ") + std::string(keyword);
   }
   if (!missing.empty()) {
     throw FileError(this->Path, "a GrADS descriptor with DSET, XDEF, YDEF, ZDEF, TDEF and VARS",
@@ -672,7 +678,7 @@ void Parser::CheckComplete() const
 }
 
 /// Makes the names of variables unique, because ParaView identifies arrays by their names.
-void Parser::NameVariables()
+void Parser::MakeNamesUnique()
 {
   std::set<std::string> taken;
   std::map<std::string, int> numbers;  // next number to try for each name; avoids quadratic time

@@ -65,7 +65,7 @@ struct GradsVariable
   std::int64_t Fields() const { return this->Levels > 0 ? this->Levels : 1; }
 };
 
-/// A part of CHSUB: `Text` replaces %ch for steps First to Last, counted from 1.
+/// One line of CHSUB: `Text` replaces %ch for steps First to Last, counted from 1.
 struct Substitution
 {
   std::int64_t First = 1, Last = 1;
@@ -80,6 +80,7 @@ struct TimeAxis
   Increment Step;
   Calendar Days = Calendar::Gregorian;
 
+  /// Returns the time of step `index`, from 0, in minutes; see MinutesOf().
   std::int64_t Minutes(std::int64_t index) const
   {
     return MinutesOfStep(this->Start, this->Step, index, this->Days);
@@ -87,22 +88,22 @@ struct TimeAxis
   Date DateAt(std::int64_t index) const { return DateOf(this->Minutes(index), this->Days); }
 };
 
-/// The numbers of bytes in a data file that are not values.
-struct Headers
+/// The sizes in bytes of the headers and trailers in a data file.
+struct HeaderSizes
 {
-  std::int64_t File = 0;         ///< FILEHEADER, once
-  std::int64_t Time = 0;         ///< THEADER, before each time
-  std::int64_t TimeTrailer = 0;  ///< TRAILERBYTES, after each time
-  std::int64_t Field = 0;        ///< XYHEADER, before each horizontal field
-  std::int64_t FieldTrailer = 0;
+  std::int64_t File = 0;          ///< FILEHEADER, once
+  std::int64_t Time = 0;          ///< THEADER, before each time
+  std::int64_t TimeTrailer = 0;   ///< TRAILERBYTES, after each time
+  std::int64_t Field = 0;         ///< XYHEADER, before each horizontal field
+  std::int64_t FieldTrailer = 0;  ///< XYTRAILER, after each horizontal field
 };
 
-/// A descriptor whose parts are consistent. Products of its sizes do not overflow.
+/// A consistent descriptor. Products of the sizes of a descriptor do not overflow.
 struct Descriptor
 {
-  std::string Path;  ///< absolute
-  std::string Text;  ///< the whole descriptor
-  std::string Data;  ///< name of the data file, or template of names; relative to the descriptor's folder
+  std::string Path;      ///< absolute
+  std::string Text;      ///< the whole descriptor
+  std::string DataFile;  ///< name of the data file, or template of names; relative to the descriptor's folder
   bool Template = false;
   bool Sequential = false;  ///< each horizontal field is a Fortran record
   bool BigEndian = false;
@@ -111,7 +112,7 @@ struct Descriptor
   bool VariablesOutsideTimes = false;  ///< all times of a variable come before the next variable (-1,20)
   ElementType Type = ElementType::Float32;
   std::optional<double> Undefined;
-  Headers Extra;
+  HeaderSizes Headers;
   std::vector<double> X, Y;  ///< positions along the axes of the file's grid, increasing
   std::vector<double> Z;     ///< levels as listed
   bool Pascals = false;      ///< if Z is a pressure: its unit is Pa, not hPa
@@ -122,6 +123,7 @@ struct Descriptor
   std::string Projection;  ///< the projection in PDEF; empty: X and Y are longitudes and latitudes
   std::vector<std::string> Notes;
 
+  /// Returns the size of one horizontal field in bytes, without header and trailer.
   std::int64_t FieldBytes() const
   {
     return static_cast<std::int64_t>(this->X.size() * this->Y.size() * SizeOf(this->Type));

@@ -19,27 +19,28 @@ public:
       : Description(descriptor), Step(step), Member(member)
   {
     const TimeAxis& times = descriptor.Times;
-    this->Now = times.DateAt(step);
+    this->StepDate = times.DateAt(step);
     this->Forecast = times.Minutes(step) - times.Minutes(0);
   }
 
-  std::string Make() const { return this->Filled(this->WithSubstitutions(this->Description.Data)); }
+  std::string MakeName() const { return this->ExpandAll(this->ReplaceChsub(this->Description.DataFile)); }
 
 private:
-  std::string WithSubstitutions(const std::string& text) const;
-  std::string Filled(const std::string& text) const;
+  std::string ReplaceChsub(const std::string& text) const;
+  std::string ExpandAll(const std::string& text) const;
   bool Expand(const std::string& text, std::size_t& at, std::string& out) const;
-  static bool ExpandDate(const std::string& part, const Date& date, Calendar calendar, std::string& out);
+  static bool ExpandDate(
+      const std::string& substitution, const Date& date, Calendar calendar, std::string& out);
   bool ExpandForecast(const std::string& text, std::size_t& at, std::string& out) const;
   bool ExpandIndex(const std::string& text, std::size_t& at, std::string& out) const;
 
   const Descriptor& Description;
   std::int64_t Step, Member, Forecast = 0;
-  Date Now;
+  Date StepDate;
 };
 
-/// Replaces the first %ch by its text for the step.
-std::string FileNameTemplate::WithSubstitutions(const std::string& text) const
+/// Replaces the first %ch by the text for the step. Throws Error if CHSUB has no text for the step.
+std::string FileNameTemplate::ReplaceChsub(const std::string& text) const
 {
   const std::size_t at = text.find("%ch");
   if (at == std::string::npos) {
@@ -54,7 +55,7 @@ std::string FileNameTemplate::WithSubstitutions(const std::string& text) const
       "Extend the ranges of CHSUB to all times of TDEF");
 }
 
-std::string FileNameTemplate::Filled(const std::string& text) const
+std::string FileNameTemplate::ExpandAll(const std::string& text) const
 {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -78,7 +79,7 @@ bool FileNameTemplate::Expand(const std::string& text, std::size_t& at, std::str
     at += 4;
     return true;
   }
-  if (ExpandDate(text.substr(at + 1, 2), this->Now, calendar, out)) {
+  if (ExpandDate(text.substr(at + 1, 2), this->StepDate, calendar, out)) {
     at += 3;
     return true;
   }
@@ -94,9 +95,9 @@ bool FileNameTemplate::Expand(const std::string& text, std::size_t& at, std::str
 }
 
 bool FileNameTemplate::ExpandDate(
-    const std::string& part, const Date& date, Calendar calendar, std::string& out)
+    const std::string& substitution, const Date& date, Calendar calendar, std::string& out)
 {
-  const auto is = [&part](const char* name) { return part == name; };
+  const auto is = [&substitution](const char* name) { return substitution == name; };
   std::string text = is("x1")   ? fmt::format("{}", date.Year / 10 % 10)
                      : is("x3") ? fmt::format("{:03}", date.Year / 10)
                      : is("y2") ? fmt::format("{:02}", date.Year % 100)
@@ -152,19 +153,19 @@ bool FileNameTemplate::ExpandIndex(const std::string& text, std::size_t& at, std
 std::string FileName(const Descriptor& descriptor, std::int64_t step, std::int64_t member)
 {
   const std::filesystem::path name =
-      descriptor.Template ? FileNameTemplate(descriptor, step, member).Make() : descriptor.Data;
+      descriptor.Template ? FileNameTemplate(descriptor, step, member).MakeName() : descriptor.DataFile;
   return (std::filesystem::path(descriptor.Path).parent_path() / name).lexically_normal().string();
 }
 
 bool HasFilePerMember(const Descriptor& descriptor)
 {
-  return descriptor.Template && descriptor.Data.find("%e") != std::string::npos;
+  return descriptor.Template && descriptor.DataFile.find("%e") != std::string::npos;
 }
 
-StepInFile InFile(const Descriptor& descriptor, std::int64_t step)
+StepInFile StepInFileOf(const Descriptor& descriptor, std::int64_t step)
 {
   const std::int64_t count = descriptor.Times.Count;
-  if (!descriptor.Template || descriptor.Data.find('%') == std::string::npos) {
+  if (!descriptor.Template || descriptor.DataFile.find('%') == std::string::npos) {
     return {step, count};
   }
   const std::string name = FileName(descriptor, step, 0);
@@ -180,47 +181,48 @@ StepInFile InFile(const Descriptor& descriptor, std::int64_t step)
 
 FileLayout::FileLayout(const Descriptor& descriptor) : Description(descriptor)
 {
-  const Headers& extra = descriptor.Extra;
+  const HeaderSizes& extra = descriptor.Headers;
   const std::int64_t markers = descriptor.Sequential ? 8 : 0;
   this->Stride = descriptor.FieldBytes() + extra.Field + extra.FieldTrailer + markers;
   this->Members = HasFilePerMember(descriptor) ? 1 : descriptor.MemberCount();
-  this->TimeHead = extra.Time + (extra.Time > 0 ? markers : 0);
+  this->TimeHeaderBytes = extra.Time + (extra.Time > 0 ? markers : 0);
   this->FieldsBefore.push_back(0);
   for (const GradsVariable& variable : descriptor.Variables) {
     this->FieldsBefore.push_back(this->FieldsBefore.back() + variable.Fields());
   }
-  this->TimeBytes = this->TimeHead + extra.TimeTrailer + this->Stride * this->FieldsBefore.back();
+  this->TimeBytes = this->TimeHeaderBytes + extra.TimeTrailer + this->Stride * this->FieldsBefore.back();
 }
 
 std::int64_t FileLayout::Offset(
     const StepInFile& step, std::int64_t member, int variable, std::int64_t level) const
 {
   const Descriptor& d = this->Description;
-  const std::int64_t before = d.Extra.File + (d.Sequential ? 4 : 0) + d.Extra.Field;
+  const std::int64_t before = d.Headers.File + (d.Sequential ? 4 : 0) + d.Headers.Field;
   if (d.VariablesOutsideTimes) {
     const std::int64_t fields =
         d.Times.Count * this->FieldsBefore[variable] + step.Index * d.Variables[variable].Fields() + level;
     return before + this->Stride * fields;
   }
   const std::int64_t inFile = HasFilePerMember(d) ? 0 : member;
-  return before + (inFile * step.Count + step.Index) * this->TimeBytes + this->TimeHead +
+  return before + (inFile * step.Count + step.Index) * this->TimeBytes + this->TimeHeaderBytes +
          this->Stride * (this->FieldsBefore[variable] + level);
 }
 
 std::int64_t FileLayout::FileBytes(std::int64_t steps) const
 {
-  return this->Description.Extra.File + this->Members * steps * this->TimeBytes;
+  return this->Description.Headers.File + this->Members * steps * this->TimeBytes;
 }
 
-std::int64_t FileLayout::StepsIn(std::int64_t steps, std::int64_t fileBytes) const
+std::int64_t FileLayout::CompleteSteps(std::int64_t steps, std::int64_t fileBytes) const
 {
   // With several members per file, or variables outside times, the end of the file holds values of all steps.
   if (this->Description.VariablesOutsideTimes || this->Members > 1) {
     return fileBytes >= this->FileBytes(steps) ? steps : 0;
   }
-  const std::int64_t whole = fileBytes - this->Description.Extra.File;
+  const std::int64_t whole = fileBytes - this->Description.Headers.File;
   // The trailer behind the last time may be missing.
-  return std::clamp<std::int64_t>((whole + this->Description.Extra.TimeTrailer) / this->TimeBytes, 0, steps);
+  return std::clamp<std::int64_t>(
+      (whole + this->Description.Headers.TimeTrailer) / this->TimeBytes, 0, steps);
 }
 
 }  // namespace patchio::grads

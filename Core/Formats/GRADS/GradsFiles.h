@@ -22,7 +22,7 @@ struct StepInFile
   std::int64_t Count = 1;  ///< number of steps in the file
 };
 /// Returns the position of a step. Consecutive steps with the same file name follow each other in that file.
-StepInFile InFile(const Descriptor& descriptor, std::int64_t step);
+StepInFile StepInFileOf(const Descriptor& descriptor, std::int64_t step);
 
 /// The offsets of values in a file, in bytes.
 class FileLayout
@@ -40,13 +40,13 @@ public:
   std::int64_t FileBytes(std::int64_t steps) const;
   /// Returns the number of complete steps, from the first, in a file of `fileBytes` bytes that should have
   /// `steps` steps.
-  std::int64_t StepsIn(std::int64_t steps, std::int64_t fileBytes) const;
+  std::int64_t CompleteSteps(std::int64_t steps, std::int64_t fileBytes) const;
 
 private:
   const Descriptor& Description;
   std::vector<std::int64_t> FieldsBefore;  ///< number of fields before each variable, and of all variables
   std::int64_t Members = 1;                ///< number of members per file
-  std::int64_t TimeHead = 0;
+  std::int64_t TimeHeaderBytes = 0;
   std::int64_t Stride = 0, TimeBytes = 0;
 };
 

@@ -9,7 +9,7 @@ class GradsFormat : public Format
 {
 public:
   const char* Name() const override { return "GrADS"; }
-  const char* Opens() const override { return "a GrADS descriptor (*.ctl, post.ctl_2017...)"; }
+  const char* SupportedFiles() const override { return "a GrADS descriptor (*.ctl, post.ctl_2017...)"; }
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;

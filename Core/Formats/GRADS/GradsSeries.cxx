@@ -33,7 +33,7 @@ constexpr std::int64_t ValuesOfRun = 64;   ///< number of values per read
 constexpr int RunsOfField = 2;
 constexpr std::size_t FewestWords = 16;  ///< number of different words needed for a decision
 
-float ValueOf(std::uint32_t word, bool bigEndian)
+float DecodeFloat(std::uint32_t word, bool bigEndian)
 {
   word = bigEndian == HostIsLittleEndian() ? __builtin_bswap32(word) : word;
   float value = 0;
@@ -60,7 +60,7 @@ std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step
 {
   const PlainFile file(FileName(descriptor, step, 0));
   const FileLayout layout(descriptor);
-  const StepInFile place = InFile(descriptor, step);
+  const StepInFile place = StepInFileOf(descriptor, step);
   const auto points = static_cast<std::int64_t>(descriptor.X.size() * descriptor.Y.size());
   const auto variables = static_cast<std::int64_t>(descriptor.Variables.size());
   const std::int64_t looked = std::min(variables, MostVariables);
@@ -95,8 +95,8 @@ std::string ByteOrderWarning(const Descriptor& descriptor, std::int64_t step)
   const std::string ignored = CatchError([&] { sample = SampleOf(descriptor, step); });
   std::size_t words = 0, asDescribed = 0, otherwise = 0;
   for (const std::uint32_t word : sample) {
-    const float value = ValueOf(word, descriptor.BigEndian);
-    const float other = ValueOf(word, !descriptor.BigEndian);
+    const float value = DecodeFloat(word, descriptor.BigEndian);
+    const float other = DecodeFloat(word, !descriptor.BigEndian);
     if (!IsUninformative(value, descriptor.Undefined) && !IsUninformative(other, descriptor.Undefined)) {
       ++words;
       asDescribed += IsPlausible(value) ? 1 : 0;
@@ -131,36 +131,37 @@ std::optional<std::int64_t> SizeOfFile(const std::string& path)
 class StepFinder
 {
 public:
-  explicit StepFinder(const Descriptor& descriptor) : Source(descriptor), Layout(descriptor) {}
+  explicit StepFinder(const Descriptor& descriptor) : Description(descriptor), Layout(descriptor) {}
 
   Series Run()
   {
-    this->Found.Watched.push_back(this->Source.Path);
-    const std::int64_t count = this->Source.Times.Count;
+    this->Result.Watched.push_back(this->Description.Path);
+    const std::int64_t count = this->Description.Times.Count;
     for (std::int64_t step = 0; step < count;) {
       const std::int64_t first = step;
-      const std::string name = FileName(this->Source, step, 0);
-      const bool constant = !this->Source.Template || this->Source.Data.find('%') == std::string::npos;
-      while (step < count && (constant || FileName(this->Source, step, 0) == name)) {
+      const std::string name = FileName(this->Description, step, 0);
+      const bool constant =
+          !this->Description.Template || this->Description.DataFile.find('%') == std::string::npos;
+      while (step < count && (constant || FileName(this->Description, step, 0) == name)) {
         ++step;
       }
       this->AddFile(first, step - first);
     }
-    this->Summarize();
-    return std::move(this->Found);
+    this->AddMessages();
+    return std::move(this->Result);
   }
 
 private:
   void AddFile(std::int64_t first, std::int64_t count);
-  void WatchFiles(const std::vector<std::string>& names, bool there, bool shorter);
-  void AddShort(const std::string& name, std::int64_t bytes, std::int64_t count, std::int64_t whole);
+  void WatchFiles(const std::vector<std::string>& names, bool exist, bool incomplete);
+  void AddShortFile(const std::string& name, std::int64_t bytes, std::int64_t count, std::int64_t whole);
   void CheckOptions(const std::string& name, std::int64_t bytes, std::int64_t count) const;
-  void Summarize();
+  void AddMessages();
 
-  const Descriptor& Source;
+  const Descriptor& Description;
   const FileLayout Layout;
-  Series Found;
-  bool LastIsThere = true;  ///< the file examined last exists
+  Series Result;
+  bool LastFileExists = true;  ///< the file examined last exists
   std::int64_t MissingFiles = 0, MissingMembers = 0, ShortFiles = 0, LongFiles = 0;
   std::string FirstMissing, FirstMissingMember, FirstShort, FirstLong;
 };
@@ -168,24 +169,24 @@ private:
 /// Adds the steps of one file, or of the files of all members.
 void StepFinder::AddFile(std::int64_t first, std::int64_t count)
 {
-  const std::int64_t members = HasFilePerMember(this->Source) ? this->Source.MemberCount() : 1;
+  const std::int64_t members = HasFilePerMember(this->Description) ? this->Description.MemberCount() : 1;
   std::int64_t whole = count;
   bool any = false;
   std::vector<std::string> names;
   for (std::int64_t member = 0; member < members; ++member) {
-    const std::string& name = names.emplace_back(FileName(this->Source, first, member));
+    const std::string& name = names.emplace_back(FileName(this->Description, first, member));
     const auto bytes = SizeOfFile(name);
     if (!bytes) {
       this->FirstMissingMember = this->MissingMembers++ == 0 ? name : this->FirstMissingMember;
       continue;
     }
     any = true;
-    const std::int64_t here = this->Layout.StepsIn(count, *bytes);
+    const std::int64_t here = this->Layout.CompleteSteps(count, *bytes);
     if (*bytes != this->Layout.FileBytes(count)) {
       this->CheckOptions(name, *bytes, count);
     }
     if (here < count) {
-      this->AddShort(name, *bytes, count, here);
+      this->AddShortFile(name, *bytes, count, here);
     } else if (*bytes > this->Layout.FileBytes(count)) {
       this->FirstLong = this->LongFiles++ == 0 ? name : this->FirstLong;
     }
@@ -194,31 +195,34 @@ void StepFinder::AddFile(std::int64_t first, std::int64_t count)
   this->WatchFiles(names, any, whole < count);
   if (!any) {
     this->MissingMembers -= members;
-    this->FirstMissing = this->MissingFiles++ == 0 ? FileName(this->Source, first, 0) : this->FirstMissing;
+    this->FirstMissing =
+        this->MissingFiles++ == 0 ? FileName(this->Description, first, 0) : this->FirstMissing;
     return;
   }
   for (std::int64_t step = first; step < first + whole; ++step) {
-    this->Found.Steps.push_back(StepOf(this->Source, step));
+    this->Result.Steps.push_back(StepOf(this->Description, step));
   }
 }
 
 /// Adds to Series::Watched the files in which steps may appear: the first missing files after existing ones,
 /// and incomplete files.
-void StepFinder::WatchFiles(const std::vector<std::string>& names, bool there, bool shorter)
+void StepFinder::WatchFiles(const std::vector<std::string>& names, bool exist, bool incomplete)
 {
-  if ((there && shorter) || (!there && this->LastIsThere)) {
-    this->Found.Watched.insert(this->Found.Watched.end(), names.begin(), names.end());
+  if ((exist && incomplete) || (!exist && this->LastFileExists)) {
+    this->Result.Watched.insert(this->Result.Watched.end(), names.begin(), names.end());
   }
-  this->LastIsThere = there;
+  this->LastFileExists = exist;
 }
 
-void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int64_t count, std::int64_t whole)
+void StepFinder::AddShortFile(
+    const std::string& name, std::int64_t bytes, std::int64_t count, std::int64_t whole)
 {
   if (this->ShortFiles++ == 0) {
     this->FirstShort = FileError(name,
         fmt::format("{} bytes, for {}", this->Layout.FileBytes(count), CountText(count, "time")),
         fmt::format("{}, enough for {}", bytes, whole),
-        fmt::format("The file is truncated or still being written, or does not match {}", this->Source.Path))
+        fmt::format(
+            "The file is truncated or still being written, or does not match {}", this->Description.Path))
                            .what();
   }
 }
@@ -227,52 +231,54 @@ void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int6
 /// values would be wrong.
 void StepFinder::CheckOptions(const std::string& name, std::int64_t bytes, std::int64_t count) const
 {
-  Descriptor other = this->Source;
+  Descriptor other = this->Description;
   other.Sequential = !other.Sequential;
   if (FileLayout(other).FileBytes(count) == bytes) {
     throw FileError(name,
-        fmt::format("{} bytes, as described in {}", this->Layout.FileBytes(count), this->Source.Path),
+        fmt::format("{} bytes, as described in {}", this->Layout.FileBytes(count), this->Description.Path),
         fmt::format(
             "{}, the size of a file {} OPTIONS sequential", bytes, other.Sequential ? "with" : "without"),
         "Correct OPTIONS in the descriptor");
   }
 }
 
-void StepFinder::Summarize()
+/// Adds warnings on missing and short files, and notes. Throws Error if the series has no step.
+void StepFinder::AddMessages()
 {
-  if (this->Found.Steps.empty()) {
+  if (this->Result.Steps.empty()) {
     throw this->ShortFiles > 0
         ? Error(this->FirstShort)
-        : Error(FileError(this->FirstMissing, fmt::format("the data file of {}", this->Source.Path), "none",
-              "Check DSET, and whether the data are in the folder of the descriptor"));
+        : Error(FileError(this->FirstMissing, fmt::format("the data file of {}", this->Description.Path),
+              "none", "Check DSET, and whether the data are in the folder of the descriptor"));
   }
   if (this->MissingFiles > 0) {
-    this->Found.Warnings.push_back(fmt::format(
-        "{}: {} data {} missing, first {}. PatchIO skips the times of missing files.", this->Source.Path,
-        this->MissingFiles, this->MissingFiles == 1 ? "file is" : "files are", this->FirstMissing));
+    this->Result.Warnings.push_back(
+        fmt::format("{}: {} data {} missing; the first is {}. PatchIO skips the times of missing files.",
+            this->Description.Path, this->MissingFiles, this->MissingFiles == 1 ? "file is" : "files are",
+            this->FirstMissing));
   }
   if (this->MissingMembers > 0) {
-    this->Found.Warnings.push_back(
-        fmt::format("{}: {} of the files of ensemble members {} missing, first {}. PatchIO skips the "
+    this->Result.Warnings.push_back(
+        fmt::format("{}: {} of the files of ensemble members {} missing; the first is {}. PatchIO skips the "
                     "variables of these members at these times.",
-            this->Source.Path, this->MissingMembers, this->MissingMembers == 1 ? "is" : "are",
+            this->Description.Path, this->MissingMembers, this->MissingMembers == 1 ? "is" : "are",
             this->FirstMissingMember));
   }
   if (this->ShortFiles > 0) {
-    this->Found.Warnings.push_back(
-        fmt::format("{} file{} shorter than {} describes. PatchIO skips incomplete times. {}",
-            this->ShortFiles, this->ShortFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstShort));
+    this->Result.Warnings.push_back(fmt::format(
+        "{} file{} shorter than {} describes. PatchIO skips incomplete times. {}", this->ShortFiles,
+        this->ShortFiles == 1 ? " is" : "s are", this->Description.Path, this->FirstShort));
   }
-  const std::string doubts = ByteOrderWarning(this->Source, this->Found.Steps.front().InFile);
+  const std::string doubts = ByteOrderWarning(this->Description, this->Result.Steps.front().StepInFile);
   if (!doubts.empty()) {
-    this->Found.Warnings.push_back(doubts);
+    this->Result.Warnings.push_back(doubts);
   }
-  this->Found.Notes = NotesOnGrid(this->Source);
+  this->Result.Notes = NotesOnGrid(this->Description);
   if (this->LongFiles > 0) {
-    this->Found.Notes.push_back(
-        fmt::format("{} file{} longer than {} describes; the first is {}. PatchIO ignores the rest. If "
-                    "values look wrong, compare the descriptor with its data.",
-            this->LongFiles, this->LongFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstLong));
+    this->Result.Notes.push_back(fmt::format(
+        "{} file{} longer than {} describes; the first is {}. PatchIO ignores the rest. If "
+        "values look wrong, compare the descriptor with its data.",
+        this->LongFiles, this->LongFiles == 1 ? " is" : "s are", this->Description.Path, this->FirstLong));
   }
 }
 

@@ -78,44 +78,44 @@ std::string Quoted(const std::string& word)
 
 void LineReader::Fail(const std::string& expected, const std::string& found, const std::string& advice) const
 {
-  const std::size_t number = this->At < this->Lines.size() ? this->Current().Number : 0;
+  const std::size_t number = this->LineIndex < this->Lines.size() ? this->Current().Number : 0;
   throw FileError(this->Path + (number > 0 ? fmt::format(", line {}", number) : ""), expected, found, advice);
 }
 
-/// Returns word `index` of the line for messages.
-std::string LineReader::Found(std::size_t index) const
+/// Returns word `index` of the line for messages, in quotes, or "the end of the line".
+std::string LineReader::QuotedWord(std::size_t index) const
 {
   return index < this->Words().size() ? Quoted(this->Words()[index]) : "the end of the line";
 }
 
 std::int64_t LineReader::Integer(
-    std::size_t index, const char* what, std::int64_t least, std::int64_t most) const
+    std::size_t index, const char* noun, std::int64_t least, std::int64_t most) const
 {
   const auto number =
       index < this->Words().size() ? ParseNumber<std::int64_t>(this->Words()[index]) : std::nullopt;
   if (!number || *number < least || *number > most) {
-    this->Fail(fmt::format("a number of {} from {} to {} as word {}", what, least, most, index + 1),
-        this->Found(index));
+    this->Fail(fmt::format("a number of {} from {} to {} as word {}", noun, least, most, index + 1),
+        this->QuotedWord(index));
   }
   return *number;
 }
 
-double LineReader::Number(std::size_t index, const char* what) const
+double LineReader::Number(std::size_t index, const char* noun) const
 {
   const auto number = index < this->Words().size() ? ParseNumber<double>(this->Words()[index]) : std::nullopt;
   if (!number) {
-    this->Fail(fmt::format("a number, {}, as word {}", what, index + 1), this->Found(index));
+    this->Fail(fmt::format("a number, {}, as word {}", noun, index + 1), this->QuotedWord(index));
   }
   return *number;
 }
 
-/// Goes to the next line that is not a comment. Returns false at the end.
+/// Goes to the next line that is not a comment. Returns false at the end of the text.
 bool LineReader::NextLine()
 {
   do {
-    ++this->At;
-  } while (this->At < this->Lines.size() && this->Current().Comment);
-  return this->At < this->Lines.size();
+    ++this->LineIndex;
+  } while (this->LineIndex < this->Lines.size() && this->Current().Comment);
+  return this->LineIndex < this->Lines.size();
 }
 
 }  // namespace patchio::grads

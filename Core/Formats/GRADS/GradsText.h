@@ -33,27 +33,28 @@ class LineReader
 protected:
   LineReader(const std::string& path, std::vector<Line> lines) : Path(path), Lines(std::move(lines)) {}
 
-  const Line& Current() const { return this->Lines[this->At]; }
+  const Line& Current() const { return this->Lines[this->LineIndex]; }
   const std::vector<std::string>& Words() const { return this->Current().Words; }
-  /// Returns word `index` of the line, in lower case; empty if there is none.
+  /// Returns word `index` of the line, in lower case; empty if the line has fewer words.
   std::string Word(std::size_t index) const
   {
-    return this->At < this->Lines.size() && index < this->Words().size() ? LowerCase(this->Words()[index])
-                                                                         : std::string();
+    return this->LineIndex < this->Lines.size() && index < this->Words().size()
+               ? LowerCase(this->Words()[index])
+               : std::string();
   }
   /// Throws Error with the number of the current line.
   [[noreturn]] void Fail(
       const std::string& expected, const std::string& found, const std::string& advice = {}) const;
-  std::string Found(std::size_t index) const;
-  /// Returns word `index` of the line as a number. `what` names the number in messages. Throws Error unless
+  std::string QuotedWord(std::size_t index) const;
+  /// Returns word `index` of the line as a number. `noun` names the number in messages. Throws Error unless
   /// the word is a number from `least` to `most`.
-  std::int64_t Integer(std::size_t index, const char* what, std::int64_t least, std::int64_t most) const;
-  double Number(std::size_t index, const char* what) const;
+  std::int64_t Integer(std::size_t index, const char* noun, std::int64_t least, std::int64_t most) const;
+  double Number(std::size_t index, const char* noun) const;
   bool NextLine();
 
   std::string Path;
   std::vector<Line> Lines;
-  std::size_t At = 0;  ///< the current line
+  std::size_t LineIndex = 0;  ///< the current line
 };
 
 /// Returns a word from a file for messages: in quotes, printable, and shortened if it is long.

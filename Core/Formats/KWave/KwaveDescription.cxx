@@ -28,6 +28,7 @@ enum class MaskType
   Corners = 1  ///< cuboids
 };
 
+/// A cuboid of grid points in a mask.
 struct Cuboid
 {
   std::array<std::int64_t, 3> Lower{}, Upper{};  ///< from 1, inclusive
@@ -45,7 +46,7 @@ std::array<std::int64_t, 3> WidthsOf(const Cuboid& cuboid)
 }
 
 /// The properties that a mask must have to match the results.
-struct MaskNeeds
+struct MaskRequirements
 {
   MaskType Type = MaskType::Index;
   std::array<std::int64_t, 3> Dims{};  ///< grid points of the domain
@@ -54,6 +55,7 @@ struct MaskNeeds
   std::vector<std::array<std::int64_t, 3>> Cuboids;
 };
 
+/// A sensor mask: a list of points, or cuboids.
 struct Mask
 {
   std::string File;  ///< name of a file in the same folder; empty: the file itself
@@ -67,7 +69,8 @@ constexpr std::uint64_t MostCuboids = 100'000;
 constexpr std::uint64_t MostCompared = std::uint64_t(1) << 24;
 constexpr std::size_t MostFiles = 256;
 
-std::vector<Cuboid> ReadCuboids(const KwaveFile& file, const MaskNeeds& needs)
+/// Returns the cuboids of a mask. Throws Error if a cuboid is not inside the domain.
+std::vector<Cuboid> ReadCuboids(const KwaveFile& file, const MaskRequirements& requirements)
 {
   const std::vector<std::int64_t> corners = file.Integers(CornersName, 6 * MostCuboids);
   std::vector<Cuboid> cuboids(corners.size() / 6);
@@ -76,11 +79,11 @@ std::vector<Cuboid> ReadCuboids(const KwaveFile& file, const MaskNeeds& needs)
       cuboids[c].Lower[axis] = corners[6 * c + axis];
       cuboids[c].Upper[axis] = corners[6 * c + 3 + axis];
       const bool inside = cuboids[c].Lower[axis] >= 1 && cuboids[c].Lower[axis] <= cuboids[c].Upper[axis] &&
-                          cuboids[c].Upper[axis] <= needs.Dims[axis];
+                          cuboids[c].Upper[axis] <= requirements.Dims[axis];
       if (!inside) {
         throw FileError(file.Path(), fmt::format("cuboid {} of '{}' inside the domain", c + 1, CornersName),
             fmt::format("{} to {} of {} points along axis {}", cuboids[c].Lower[axis], cuboids[c].Upper[axis],
-                needs.Dims[axis], axis + 1),
+                requirements.Dims[axis], axis + 1),
             "The file is damaged");
       }
     }
@@ -88,17 +91,18 @@ std::vector<Cuboid> ReadCuboids(const KwaveFile& file, const MaskNeeds& needs)
   return cuboids;
 }
 
-bool Fits(const std::vector<Cuboid>& cuboids, const MaskNeeds& needs)
+/// Returns whether the cuboids have the required widths.
+bool MatchesRequirements(const std::vector<Cuboid>& cuboids, const MaskRequirements& requirements)
 {
   const auto alike = [](const Cuboid& cuboid, const std::array<std::int64_t, 3>& extents) {
     return WidthsOf(cuboid) == extents;
   };
-  return needs.Cuboids.empty() ||
-         std::equal(cuboids.begin(), cuboids.end(), needs.Cuboids.begin(), needs.Cuboids.end(), alike);
+  return requirements.Cuboids.empty() || std::equal(cuboids.begin(), cuboids.end(),
+                                             requirements.Cuboids.begin(), requirements.Cuboids.end(), alike);
 }
 
 /// Returns whether the names match like those of an input and its output, such as "out_2.h5" and "in_2.h5".
-bool NamedAlike(const std::string& output, const std::string& other)
+bool HaveMatchingNames(const std::string& output, const std::string& other)
 {
   const std::pair<const char*, const char*> words[] = {
       {"output", "input"}, {"out", "in"}, {"Output", "Input"}};
@@ -112,8 +116,8 @@ bool NamedAlike(const std::string& output, const std::string& other)
   return false;
 }
 
-/// Returns the names of the other HDF5 files in the folder, those with matching names first.
-std::vector<std::string> FilesBeside(const fs::path& path)
+/// Returns the names of the other HDF5 files in the folder, files with matching names first.
+std::vector<std::string> OtherFilesInFolder(const fs::path& path)
 {
   std::vector<std::string> names;
   const std::string own = path.filename().string();
@@ -126,12 +130,13 @@ std::vector<std::string> FilesBeside(const fs::path& path)
   for (const fs::path& other : EntriesOf(path.parent_path(), isOther)) {
     names.push_back(other.filename().string());
   }
-  std::stable_partition(names.begin(), names.end(), [&](const std::string& n) { return NamedAlike(own, n); });
+  std::stable_partition(
+      names.begin(), names.end(), [&](const std::string& n) { return HaveMatchingNames(own, n); });
   return names;
 }
 
 /// Returns whether the lists of points in two files are equal.
-bool SamePoints(const fs::path& folder, const Mask& a, const Mask& b)
+bool HaveSamePoints(const fs::path& folder, const Mask& a, const Mask& b)
 {
   if (a.Points != b.Points || a.Points > MostCompared) {
     return false;
@@ -144,34 +149,34 @@ bool SamePoints(const fs::path& folder, const Mask& a, const Mask& b)
 
 /// Returns the mask in a file, or an empty list if the file has no matching mask. Throws Error when the mask
 /// is invalid.
-std::vector<Mask> MaskIn(const KwaveFile& file, const MaskNeeds& needs)
+std::vector<Mask> MaskFromFile(const KwaveFile& file, const MaskRequirements& requirements)
 {
-  if (needs.Type == MaskType::Corners) {
+  if (requirements.Type == MaskType::Corners) {
     if (!file.Has(CornersName)) {
       return {};
     }
     Mask mask;
-    mask.Cuboids = ReadCuboids(file, needs);
-    return Fits(mask.Cuboids, needs) ? std::vector<Mask>{mask} : std::vector<Mask>();
+    mask.Cuboids = ReadCuboids(file, requirements);
+    return MatchesRequirements(mask.Cuboids, requirements) ? std::vector<Mask>{mask} : std::vector<Mask>();
   }
   Mask mask;
   mask.Points = file.InfoOf(IndexName).Values;
-  const bool fits = mask.Points > 0 && (needs.Points == 0 || mask.Points == needs.Points);
+  const bool fits = mask.Points > 0 && (requirements.Points == 0 || mask.Points == requirements.Points);
   return fits ? std::vector<Mask>{mask} : std::vector<Mask>();
 }
 
 /// Returns the mask of an output that lacks a mask, from an input file (or another output) in the same
 /// folder. Tries files with matching names first. Returns an empty list if no mask matches. Throws Error when
 /// different masks match.
-std::vector<Mask> MaskBeside(const std::string& path, const MaskNeeds& needs)
+std::vector<Mask> MaskFromFolder(const std::string& path, const MaskRequirements& requirements)
 {
   const fs::path folder = fs::path(path).parent_path();
   const std::string own = fs::path(path).filename().string();
   std::vector<Mask> found;
   std::size_t looked = 0;
-  for (const std::string& name : FilesBeside(path)) {
+  for (const std::string& name : OtherFilesInFolder(path)) {
     if (++looked > MostFiles ||
-        (!found.empty() && NamedAlike(own, found[0].File) && !NamedAlike(own, name))) {
+        (!found.empty() && HaveMatchingNames(own, found[0].File) && !HaveMatchingNames(own, name))) {
       break;
     }
     const std::string other = (folder / name).string();
@@ -181,20 +186,20 @@ std::vector<Mask> MaskBeside(const std::string& path, const MaskNeeds& needs)
     }
     try {
       const KwaveFile file(other);
-      if (file.Count("Nx") != needs.Dims[0] || file.Count("Ny") != needs.Dims[1] ||
-          file.Count("Nz") != needs.Dims[2]) {
+      if (file.Count("Nx") != requirements.Dims[0] || file.Count("Ny") != requirements.Dims[1] ||
+          file.Count("Nz") != requirements.Dims[2]) {
         continue;
       }
-      for (Mask& mask : MaskIn(file, needs)) {
+      for (Mask& mask : MaskFromFile(file, requirements)) {
         mask.File = name;
         found.push_back(mask);
       }
     } catch (const Error&) {
-      // An unreadable file cannot be the right one.
+      // An unreadable file cannot be the input file.
     }
   }
   for (std::size_t i = 1; i < found.size(); ++i) {
-    if (!(found[i].Cuboids == found[0].Cuboids) || !SamePoints(folder, found[i], found[0])) {
+    if (!(found[i].Cuboids == found[0].Cuboids) || !HaveSamePoints(folder, found[i], found[0])) {
       throw FileError(path, "the sensor mask, in the file or in one input file in the same folder",
           fmt::format("different masks in {} and {}", found[0].File, found[i].File),
           "Keep only the input file of this run in the folder, or name it like the output file ('in' for "
@@ -274,14 +279,16 @@ std::array<std::int64_t, 3> WidthsOf(const DatasetInfo& info)
   return {static_cast<std::int64_t>(z[2]), static_cast<std::int64_t>(z[1]), static_cast<std::int64_t>(z[0])};
 }
 
-/// Makes sure that parts are cut only at the borders of chunks along this axis of the data set.
-void WidenGrain(Part& part, const DatasetInfo& info, std::size_t axis)
+/// Raises PlanesPerCut of a region, so that the region is cut only at borders of chunks along axis `axis` of
+/// the data set.
+void AlignCutsToChunks(GridRegion& region, const DatasetInfo& info, std::size_t axis)
 {
   if (!info.Chunks.empty()) {
-    part.PlanesPerCut = std::max(part.PlanesPerCut, static_cast<std::int64_t>(info.Chunks[axis]));
+    region.PlanesPerCut = std::max(region.PlanesPerCut, static_cast<std::int64_t>(info.Chunks[axis]));
   }
 }
 
+/// Reads the description of a file.
 class Reader
 {
 public:
@@ -290,7 +297,7 @@ public:
   KwaveDescription Read()
   {
     this->IsOutput = this->File.Attribute("file_type") != "input";
-    this->IsOurs = this->File.Has(TimesName);
+    this->IsFromPatchIO = this->File.Has(TimesName);
     ReadDomain(this->File, this->Result);
     this->ReadRoot();
     this->FindSensor();
@@ -299,7 +306,7 @@ public:
     this->AddSources();
     this->ReadSteps();
     this->AddNotes();
-    this->CheckAnything();
+    this->CheckNotEmpty();
     return std::move(this->Result);
   }
 
@@ -309,24 +316,24 @@ private:
   {
     std::string Name;
     DatasetInfo Info;  ///< description of the data set, or of the first one of the group
-    std::map<std::int64_t, DatasetInfo> Parts;  ///< data sets of a group, by number
+    std::map<std::int64_t, DatasetInfo> Datasets;  ///< data sets of a group, by number
   };
 
   void ReadRoot();
-  void Sort(const std::string& name);
-  void SortGroup(const std::string& name);
+  void ClassifyDataset(const std::string& name);
+  void ClassifyGroup(const std::string& name);
   void FindSensor();
-  MaskNeeds NeedsOfData() const;
+  MaskRequirements RequirementsOfData() const;
   void AddDomain();
   void AddSensor();
   void AddPoints();
   void AddCuboids();
   void AddSources();
-  void AddList(const std::string& level, std::uint64_t points, const std::string& positions);
+  void AddPointLevel(const std::string& level, std::uint64_t points, const std::string& positions);
   bool CheckSteps(const std::string& name, std::uint64_t steps);
   void ReadSteps();
   void AddNotes();
-  void CheckAnything() const;
+  void CheckNotEmpty() const;
   bool HasDomainShape(const DatasetInfo& info) const;
   std::uint64_t SensorPoints(const DatasetInfo& info) const
   {
@@ -336,7 +343,7 @@ private:
   KwaveFile File;
   KwaveDescription Result;
   bool IsOutput = true;
-  bool IsOurs = false;  ///< PatchIO has written the file
+  bool IsFromPatchIO = false;  ///< PatchIO has written the file
   bool HasSensor = false;
   MaskType Type = MaskType::Index;
   std::vector<std::pair<std::string, DatasetInfo>> DomainItems;
@@ -369,19 +376,19 @@ void Reader::ReadRoot()
   }
   for (const std::string& name : this->File.Names("/")) {
     if (this->File.IsGroup(name)) {
-      this->SortGroup(name);
+      this->ClassifyGroup(name);
     } else {
-      this->Sort(name);
+      this->ClassifyDataset(name);
     }
   }
 }
 
 /// Determines the meaning of a data set of the root.
-void Reader::Sort(const std::string& name)
+void Reader::ClassifyDataset(const std::string& name)
 {
   const DatasetInfo info = this->File.InfoOf(name);
   // In a file from PatchIO, all data sets apart from the header belong to the sensor, even single values.
-  const bool sampled = IsOfSensor(name) || (this->IsOurs && !IsHeader(name));
+  const bool sampled = IsOfSensor(name) || (this->IsFromPatchIO && !IsHeader(name));
   if (IsSetting(name) || info.Values < (sampled ? 1 : 2)) {
     return;
   }
@@ -401,52 +408,52 @@ void Reader::Sort(const std::string& name)
 }
 
 /// Determines the meaning of a group. A group may hold the data sets "1", "2", ... of the cuboids.
-void Reader::SortGroup(const std::string& name)
+void Reader::ClassifyGroup(const std::string& name)
 {
-  constexpr std::size_t mostParts = 100'000;
+  constexpr std::size_t mostDatasets = 100'000;
   SensorItem item{name, {}, {}};
-  for (const std::string& part : this->File.Names(name)) {
-    const auto number = ParseNumber<std::int64_t>(part);
-    if (!number || *number < 1 || item.Parts.size() >= mostParts) {
+  for (const std::string& dataset : this->File.Names(name)) {
+    const auto number = ParseNumber<std::int64_t>(dataset);
+    if (!number || *number < 1 || item.Datasets.size() >= mostDatasets) {
       continue;
     }
-    const DatasetInfo info = this->File.InfoOf(name + "/" + part);
+    const DatasetInfo info = this->File.InfoOf(name + "/" + dataset);
     if (info.Complex) {
       this->Complex.push_back(name);
       return;
     }
     if (info.Numbers && (info.Dims.size() == 3 || info.Dims.size() == 4)) {
-      item.Parts[*number] = info;
+      item.Datasets[*number] = info;
     }
   }
-  if (item.Parts.empty() || !this->HasSensor || this->Type != MaskType::Corners) {
+  if (item.Datasets.empty() || !this->HasSensor || this->Type != MaskType::Corners) {
     this->Unknown.push_back(name);
     return;
   }
-  item.Info = item.Parts.begin()->second;
+  item.Info = item.Datasets.begin()->second;
   this->SensorItems.push_back(item);
 }
 
 /// Returns the properties that the mask must have to match the results.
-MaskNeeds Reader::NeedsOfData() const
+MaskRequirements Reader::RequirementsOfData() const
 {
-  MaskNeeds needs;
-  needs.Type = this->Type;
-  needs.Dims = this->Result.Dims;
+  MaskRequirements requirements;
+  requirements.Type = this->Type;
+  requirements.Dims = this->Result.Dims;
   for (const SensorItem& item : this->SensorItems) {
     if (this->Type == MaskType::Index && IsOfSensor(item.Name)) {
-      needs.Points = this->SensorPoints(item.Info);
+      requirements.Points = this->SensorPoints(item.Info);
       break;
     }
     if (this->Type == MaskType::Corners && IsOfSensor(item.Name) &&
-        item.Parts.rbegin()->first == static_cast<std::int64_t>(item.Parts.size())) {
-      for (const auto& [number, info] : item.Parts) {
-        needs.Cuboids.push_back(WidthsOf(info));
+        item.Datasets.rbegin()->first == static_cast<std::int64_t>(item.Datasets.size())) {
+      for (const auto& [number, info] : item.Datasets) {
+        requirements.Cuboids.push_back(WidthsOf(info));
       }
       break;
     }
   }
-  return needs;
+  return requirements;
 }
 
 void Reader::FindSensor()
@@ -454,15 +461,15 @@ void Reader::FindSensor()
   if (!this->HasSensor) {
     return;
   }
-  const MaskNeeds needs = this->NeedsOfData();
-  this->Sensor = MaskIn(this->File, needs);
+  const MaskRequirements requirements = this->RequirementsOfData();
+  this->Sensor = MaskFromFile(this->File, requirements);
   if (!this->Sensor.empty() || this->SensorItems.empty() || !this->IsOutput) {
     return;
   }
   const char* const name = this->Type == MaskType::Index ? "sensor_mask_index" : "sensor_mask_corners";
   const bool own = this->File.Has(name);
   if (!own) {
-    this->Sensor = MaskBeside(this->Result.Path, needs);
+    this->Sensor = MaskFromFolder(this->Result.Path, requirements);
   }
   if (!this->Sensor.empty()) {
     this->Result.Notes.push_back("the sensor mask is from " + this->Sensor[0].File + ", in the same folder");
@@ -488,19 +495,19 @@ void Reader::AddDomain()
     return;
   }
   KwaveDescription& to = this->Result;
-  PartSet domain;
+  RegionSet domain;
   domain.Name = "domain";
-  Part part;
+  GridRegion region;
   for (int axis = 0; axis < 3; ++axis) {
-    part.Cells.Lower[axis] = 0;
-    part.Cells.Upper[axis] = static_cast<int>(to.Dims[axis]) - 1;
+    region.Cells.Lower[axis] = 0;
+    region.Cells.Upper[axis] = static_cast<int>(to.Dims[axis]) - 1;
   }
   const std::size_t slowest = to.Dims[2] > 1 ? 0 : 1;
   for (const auto& [name, info] : this->DomainItems) {
-    WidenGrain(part, info, slowest);
+    AlignCutsToChunks(region, info, slowest);
     to.Quantities.push_back({name, static_cast<int>(to.Sets.size()), false, {true}});
   }
-  domain.Parts.push_back(part);
+  domain.Regions.push_back(region);
   to.Sets.push_back(domain);
 }
 
@@ -517,20 +524,20 @@ void Reader::AddSensor()
 }
 
 /// Adds a level of points, without quantities.
-void Reader::AddList(const std::string& level, std::uint64_t points, const std::string& positions)
+void Reader::AddPointLevel(const std::string& level, std::uint64_t points, const std::string& positions)
 {
   constexpr std::uint64_t most = (std::uint64_t(1) << 30) - 1;
   if (points > most) {
     throw FileError(this->Result.Path, fmt::format("at most {} points in '{}'", most, positions),
         fmt::format("{}", points), "PatchIO does not support longer lists");
   }
-  PartSet set;
+  RegionSet set;
   set.Name = level;
   set.Role = LevelRole::Points;
   set.Positions = positions;
-  Part part;
-  part.Cells = {{0, 0, 0}, {static_cast<int>(points) - 1, 0, 0}};
-  set.Parts.push_back(part);
+  GridRegion region;
+  region.Cells = {{0, 0, 0}, {static_cast<int>(points) - 1, 0, 0}};
+  set.Regions.push_back(region);
   this->Result.Sets.push_back(set);
 }
 
@@ -555,17 +562,17 @@ void Reader::AddPoints()
   KwaveDescription& to = this->Result;
   const Mask& mask = this->Sensor[0];
   const int set = static_cast<int>(to.Sets.size());
-  this->AddList("sensor", mask.Points, mask.File.empty() ? IndexName : mask.File + "/" + IndexName);
+  this->AddPointLevel("sensor", mask.Points, mask.File.empty() ? IndexName : mask.File + "/" + IndexName);
   for (const SensorItem& item : this->SensorItems) {
     const bool series =
-        !IsAggregate(item.Name) && (IsOfSensor(item.Name) || this->IsOurs || item.Info.Dims[1] > 1);
+        !IsAggregate(item.Name) && (IsOfSensor(item.Name) || this->IsFromPatchIO || item.Info.Dims[1] > 1);
     if (this->SensorPoints(item.Info) != mask.Points && IsOfSensor(item.Name)) {
       const std::uint64_t points = this->SensorPoints(item.Info);
       this->Damaged.push_back(fmt::format("{} ({} of {} points)", item.Name, points, mask.Points));
     } else if (this->SensorPoints(item.Info) != mask.Points || (!series && item.Info.Dims[1] != 1)) {
       this->Unknown.push_back(item.Name);
     } else if (!series || this->CheckSteps(item.Name, item.Info.Dims[1])) {
-      WidenGrain(to.Sets.back().Parts[0], item.Info, 2);
+      AlignCutsToChunks(to.Sets.back().Regions[0], item.Info, 2);
       to.Quantities.push_back({item.Name, set, series, {true}});
     }
   }
@@ -576,14 +583,14 @@ void Reader::AddCuboids()
   KwaveDescription& to = this->Result;
   const std::vector<Cuboid>& cuboids = this->Sensor[0].Cuboids;
   const int number = static_cast<int>(to.Sets.size());
-  PartSet set;
+  RegionSet set;
   set.Name = "sensor";
   set.Role = LevelRole::Separate;
   for (const Cuboid& cuboid : cuboids) {
-    Part& part = set.Parts.emplace_back();
+    GridRegion& region = set.Regions.emplace_back();
     for (int axis = 0; axis < 3; ++axis) {
-      part.Cells.Lower[axis] = static_cast<int>(cuboid.Lower[axis]) - 1;
-      part.Cells.Upper[axis] = static_cast<int>(cuboid.Upper[axis]) - 1;
+      region.Cells.Lower[axis] = static_cast<int>(cuboid.Lower[axis]) - 1;
+      region.Cells.Upper[axis] = static_cast<int>(cuboid.Upper[axis]) - 1;
     }
   }
   for (const SensorItem& item : this->SensorItems) {
@@ -591,7 +598,7 @@ void Reader::AddCuboids()
     // A series has four axes. An aggregate has three, or four with an axis of length 1.
     const std::uint64_t steps = item.Info.Dims.size() == 4 ? item.Info.Dims[0] : 1;
     Quantity quantity{item.Name, number, series, std::vector<bool>(cuboids.size(), false)};
-    for (const auto& [cuboid, info] : item.Parts) {
+    for (const auto& [cuboid, info] : item.Datasets) {
       const std::size_t last = info.Dims.size() - 1;
       const std::uint64_t mySteps = last == 3 ? info.Dims[0] : 1;
       const bool fits = cuboid <= static_cast<std::int64_t>(cuboids.size()) && mySteps == steps &&
@@ -600,10 +607,10 @@ void Reader::AddCuboids()
         this->Unknown.push_back(fmt::format("{}/{}", item.Name, cuboid));
         continue;
       }
-      quantity.Parts[cuboid - 1] = true;
-      WidenGrain(set.Parts[cuboid - 1], info, to.Dims[2] > 1 ? last - 2 : last - 1);
+      quantity.Regions[cuboid - 1] = true;
+      AlignCutsToChunks(set.Regions[cuboid - 1], info, to.Dims[2] > 1 ? last - 2 : last - 1);
     }
-    if (std::find(quantity.Parts.begin(), quantity.Parts.end(), true) == quantity.Parts.end() ||
+    if (std::find(quantity.Regions.begin(), quantity.Regions.end(), true) == quantity.Regions.end() ||
         (!series && steps != 1)) {
       continue;
     }
@@ -622,7 +629,7 @@ void Reader::AddSources()
   for (const auto& [name, level] : lists) {
     const DatasetInfo info = this->IsOutput ? DatasetInfo() : this->File.InfoOf(name);
     if (info.Numbers && info.Values > 0) {
-      this->AddList(level, info.Values, name);
+      this->AddPointLevel(level, info.Values, name);
     }
   }
 }
@@ -667,8 +674,8 @@ void Reader::ReadSteps()
 
 void Reader::AddNotes()
 {
-  const auto say = [](std::vector<std::string>& names, const std::string& what,
-                       std::vector<std::string>& to) {
+  const auto addNote = [](std::vector<std::string>& names, const std::string& what,
+                           std::vector<std::string>& to) {
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(names.size(), 12));
@@ -677,12 +684,13 @@ void Reader::AddNotes()
       to.push_back(fmt::format("PatchIO skips {}: {}{}", what, list, names.size() > 12 ? " and others" : ""));
     }
   };
-  say(this->Complex, "complex values", this->Result.Notes);
-  say(this->Unknown, "data sets of unsupported type or shape", this->Result.Notes);
-  say(this->Damaged, "damaged data sets of " + this->Result.Path, this->Result.Warnings);
+  addNote(this->Complex, "complex values", this->Result.Notes);
+  addNote(this->Unknown, "data sets of unsupported type or shape", this->Result.Notes);
+  addNote(this->Damaged, "damaged data sets of " + this->Result.Path, this->Result.Warnings);
 }
 
-void Reader::CheckAnything() const
+/// Throws Error if the file has neither values nor a mask.
+void Reader::CheckNotEmpty() const
 {
   if (this->Result.Sets.empty()) {
     throw FileError(this->Result.Path, "values of the domain or at the sensor",

@@ -11,7 +11,7 @@
 
 namespace patchio::kwave {
 
-/// A data set that only PatchIO writes: the times of all steps, of shape (steps,1,1,1), which need not be
+/// A data set that only PatchIO writes: the times of all steps, of shape (steps,1,1,1). The times need not be
 /// multiples of dt.
 constexpr const char* TimesName = "sample_times";
 
@@ -36,7 +36,7 @@ inline std::string PositionsOf(const std::string& list)
 }
 
 /// Returns the reason why PatchIO cannot write a sensor's variable with this name, as a phrase for messages;
-/// empty if it can.
+/// empty if PatchIO can write the variable.
 std::string FaultOfName(const std::string& name);
 
 /// Returns whether the data set is a setting of the simulation. A setting is not a field, even if its shape
@@ -66,51 +66,53 @@ struct DatasetInfo
   bool Complex = false;
 };
 
+/// A k-Wave file, opened for reading. All methods throw Error for damaged objects.
 class KwaveFile : public hdf5::File
 {
 public:
   using hdf5::File::File;
 
-  /// Returns a text attribute of the root without padding; empty if there is none.
+  /// Returns a text attribute of the root without padding; empty if the root lacks the attribute.
   std::string Attribute(const std::string& name) const { return this->Text("/", name); }
   /// Returns the value of a data set with a single value, or `otherwise` if there is no such data set.
   double NumberOr(const std::string& name, double otherwise) const
   {
     return this->Has(name) ? this->Double(name) : otherwise;
   }
-  /// Returns a number from 1 to 2^30 - 1. Throws Error.
+  /// Returns the value of a data set, a whole number from 1 to 2^30 - 1. Throws Error for other values.
   std::int64_t Count(const std::string& name) const;
   /// Returns the description of a data set; the description has no dimensions if the data set does not exist.
   DatasetInfo InfoOf(const std::string& name) const;
-  /// Returns all values of a data set of integers. Throws Error when there are more than `most`.
+  /// Returns all values of a data set of integers. Throws Error if the data set has no values or more than
+  /// `most`.
   std::vector<std::int64_t> Integers(const std::string& name, std::uint64_t most) const;
 };
 
 /// A contiguous set of values: the whole domain, one cuboid, or a list of points.
-struct Part
+struct GridRegion
 {
   Box Cells;                      ///< cells of the domain; for a list, axis 0 counts its points
   std::int64_t PlanesPerCut = 1;  ///< planes across the last axis that can be read without their neighbours
 };
 
-/// The parts that form one level of the catalog.
-struct PartSet
+/// The regions that form one level of the catalog.
+struct RegionSet
 {
   std::string Name;  ///< name of the level, such as "domain"
   LevelRole Role = LevelRole::Refinement;
-  std::vector<Part> Parts;
+  std::vector<GridRegion> Regions;
   /// Variable::StoredName of the points' positions, for lists. In another file of the folder:
   /// "in.h5/sensor_mask_index".
   std::string Positions;
 };
 
-/// A quantity on the parts of one set, such as the maximum of the pressure at the sensor.
+/// A quantity on the regions of one set, such as the maximum of the pressure at the sensor.
 struct Quantity
 {
   std::string Name;
-  int Set = 0;              ///< index into KwaveDescription::Sets
-  bool Series = false;      ///< true: the quantity has values for each sampled step
-  std::vector<bool> Parts;  ///< whether each part of the set has the quantity
+  int Set = 0;                ///< index into KwaveDescription::Sets
+  bool Series = false;        ///< true: the quantity has values for each sampled step
+  std::vector<bool> Regions;  ///< whether each region of the set has the quantity
 };
 
 /// The description of a file.
@@ -119,7 +121,7 @@ struct KwaveDescription
   std::string Path;
   std::array<std::int64_t, 3> Dims{1, 1, 1};  ///< grid points along x, y, z
   Double3 Spacing{1, 1, 1}, Origin{0, 0, 0};
-  std::vector<PartSet> Sets;
+  std::vector<RegionSet> Sets;
   std::vector<Quantity> Quantities;
   double TimeStep = 0;         ///< dt
   std::int64_t FirstStep = 1;  ///< number of the first sampled step, in k-Wave's count from 1

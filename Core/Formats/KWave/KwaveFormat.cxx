@@ -28,7 +28,7 @@ KwaveDescription Describe(const std::string& path)
   return ReadDescription(absolute);
 }
 
-void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& catalog)
+void AddSet(const RegionSet& set, const KwaveDescription& description, Catalog& catalog)
 {
   Level& level = catalog.Levels.emplace_back();
   const int number = static_cast<int>(catalog.Levels.size()) - 1;
@@ -38,15 +38,15 @@ void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& ca
   level.Spacing = description.Spacing;
   // PlanesPerCut refers to the last axis of the data sets; a cuboid that is flat along this axis is not cut.
   const int last = set.Role == LevelRole::Points ? 0 : description.Dims[2] > 1 ? 2 : 1;
-  for (std::size_t p = 0; p < set.Parts.size(); ++p) {
-    const bool cuts = SlowestAxis(set.Parts[p].Cells) == last;
-    const std::vector<Box> boxes = cuts ? CutAcross(set.Parts[p].Cells, last, set.Parts[p].PlanesPerCut)
-                                        : std::vector<Box>{set.Parts[p].Cells};
+  for (std::size_t p = 0; p < set.Regions.size(); ++p) {
+    const bool cuts = SlowestAxis(set.Regions[p].Cells) == last;
+    const std::vector<Box> boxes = cuts ? CutAcross(set.Regions[p].Cells, last, set.Regions[p].PlanesPerCut)
+                                        : std::vector<Box>{set.Regions[p].Cells};
     for (const Box& box : boxes) {
       Patch& patch = catalog.Patches.emplace_back();
       patch.Cells = box;
       patch.Level = number;
-      // The number of a separate box is that of its part.
+      // The number of a separate box is that of its region.
       patch.Number = set.Role == LevelRole::Separate
                          ? static_cast<int>(p) + 1
                          : static_cast<int>(catalog.Patches.size()) - 1 - level.FirstPatch;
@@ -57,7 +57,7 @@ void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& ca
 
 void AddVariables(const KwaveDescription& description, Catalog& catalog)
 {
-  for (const PartSet& set : description.Sets) {
+  for (const RegionSet& set : description.Sets) {
     if (set.Role == LevelRole::Points) {
       Variable& positions = catalog.Variables.emplace_back();
       positions.Name = PositionsOf(set.Name);
@@ -78,11 +78,11 @@ void SetPresence(const KwaveDescription& description, Catalog& catalog)
 {
   catalog.ResetPresence();
   int variable = 0;
-  const auto set = [&](int level, const std::vector<bool>& parts) {
+  const auto set = [&](int level, const std::vector<bool>& regions) {
     const Level& info = catalog.Levels[level];
     for (int p = info.FirstPatch; p < info.FirstPatch + info.PatchCount; ++p) {
-      const int part = info.Role == LevelRole::Separate ? catalog.Patches[p].Number - 1 : 0;
-      catalog.SetPresence(variable, p, parts[part] ? Presence::Stored : Presence::Absent);
+      const int region = info.Role == LevelRole::Separate ? catalog.Patches[p].Number - 1 : 0;
+      catalog.SetPresence(variable, p, regions[region] ? Presence::Stored : Presence::Absent);
     }
     ++variable;
   };
@@ -92,12 +92,12 @@ void SetPresence(const KwaveDescription& description, Catalog& catalog)
     }
   }
   for (const Quantity& quantity : description.Quantities) {
-    set(quantity.Set, quantity.Parts);
+    set(quantity.Set, quantity.Regions);
   }
 }
 
-/// Returns the catalog of all steps; its current step is the first. Large parts are cut into several patches,
-/// so that ranks can share them.
+/// Returns the catalog of all steps; its current step is the first. Large regions are cut into several
+/// patches, so that ranks can share them.
 Catalog MakeCatalog(const KwaveDescription& description)
 {
   Catalog catalog;
@@ -114,7 +114,7 @@ Catalog MakeCatalog(const KwaveDescription& description)
     catalog.Lattice.Lower[axis] = 0;
     catalog.Lattice.Upper[axis] = static_cast<int>(description.Dims[axis]) - 1;
   }
-  for (const PartSet& set : description.Sets) {
+  for (const RegionSet& set : description.Sets) {
     AddSet(set, description, catalog);
   }
   AddVariables(description, catalog);
@@ -129,31 +129,31 @@ public:
 
 private:
   Location LocateOne(const PatchVariable& request) override;
-  void Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request) override;
+  void Check(LocatedDataset& found, const DatasetLocation& location, const PatchVariable& request) override;
   bool IsTimeVarying(int variable) const
   {
     return !this->Data.Variables[variable].TimeInvariant && this->Data.StepsInFile > 1;
   }
 
-  std::vector<std::uint64_t> FirstInPart, PartValues;  ///< per patch
+  std::vector<std::uint64_t> FirstInRegion, RegionValues;  ///< per patch
 };
 
-/// Finds the position of each patch in its part. Patches that were cut from one part follow each other in the
-/// data sets of the part.
+/// Computes the position of each patch in its region. Patches that were cut from one region follow each other
+/// in the data sets of the region.
 Locator::Locator(const Catalog& catalog, const LocateOptions& options) : Hdf5Locator(catalog, options)
 {
-  std::map<std::pair<int, int>, std::uint64_t> parts;
+  std::map<std::pair<int, int>, std::uint64_t> regions;
   const auto valuesOf = [&](const Patch& patch) -> std::uint64_t& {
     const bool separate = catalog.RoleOf(patch.Level) == LevelRole::Separate;
-    return parts[{patch.Level, separate ? patch.Number : 0}];
+    return regions[{patch.Level, separate ? patch.Number : 0}];
   };
   for (const Patch& patch : catalog.Patches) {
     std::uint64_t& values = valuesOf(patch);
-    this->FirstInPart.push_back(values);
+    this->FirstInRegion.push_back(values);
     values += static_cast<std::uint64_t>(patch.Cells.CellCount());
   }
   for (const Patch& patch : catalog.Patches) {
-    this->PartValues.push_back(valuesOf(patch));
+    this->RegionValues.push_back(valuesOf(patch));
   }
 }
 
@@ -161,35 +161,35 @@ Locator::Locator(const Catalog& catalog, const LocateOptions& options) : Hdf5Loc
 Location Locator::LocateOne(const PatchVariable& request)
 {
   const Patch& patch = this->Data.Patches[request.Patch];
-  DatasetLocation where{this->Data.Path, this->Data.Variables[request.Variable].StoredName, {}};
-  const std::size_t slash = where.Dataset.find('/');
+  DatasetLocation location{this->Data.Path, this->Data.Variables[request.Variable].StoredName, {}};
+  const std::size_t slash = location.Dataset.find('/');
   if (slash != std::string::npos) {
-    where.Path = (fs::path(where.Path).parent_path() / where.Dataset.substr(0, slash)).string();
-    where.Dataset = where.Dataset.substr(slash + 1);
+    location.Path = (fs::path(location.Path).parent_path() / location.Dataset.substr(0, slash)).string();
+    location.Dataset = location.Dataset.substr(slash + 1);
   }
   if (this->Data.RoleOf(patch.Level) == LevelRole::Separate) {
-    where.Dataset += "/" + std::to_string(patch.Number);
+    location.Dataset += "/" + std::to_string(patch.Number);
   }
-  hdf5::DatasetRange& part = where.Part;
-  part.First = this->FirstInPart[request.Patch];
-  part.Count = static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
-  const std::uint64_t partValues = this->PartValues[request.Patch];
+  hdf5::DatasetRange& range = location.Range;
+  range.First = this->FirstInRegion[request.Patch];
+  range.Count = static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
+  const std::uint64_t regionValues = this->RegionValues[request.Patch];
   if (this->IsTimeVarying(request.Variable) && this->Options.AllSteps) {
-    part.StepStride = partValues;
-    part.Steps = this->Data.StepsInFile;
+    range.StepStride = regionValues;
+    range.Steps = this->Data.StepsInFile;
   } else if (this->IsTimeVarying(request.Variable)) {
-    part.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
+    range.First += regionValues * static_cast<std::uint64_t>(this->Data.StepInFile);
   }
-  return this->LocateAt(where, request);
+  return this->LocateAt(location, request);
 }
 
 /// Throws Error unless the data set matches the catalog.
-void Locator::Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request)
+void Locator::Check(LocatedDataset& found, const DatasetLocation& location, const PatchVariable& request)
 {
   const hdf5::Dataset& info = found.Info;
   if (SizeOf(found.Type) != 4 && SizeOf(found.Type) != 8) {
-    throw FileError(where.Path, fmt::format("numbers of 4 or 8 bytes in '{}'", where.Dataset), "another type",
-        "The file is not a k-Wave file");
+    throw FileError(location.Path, fmt::format("numbers of 4 or 8 bytes in '{}'", location.Dataset),
+        "another type", "The file is not a k-Wave file");
   }
   // Signed numbers are large enough for all of k-Wave's counts.
   found.Type = found.Type == ElementType::UInt32   ? ElementType::Int32
@@ -198,15 +198,16 @@ void Locator::Check(LocatedDataset& found, const DatasetLocation& where, const P
   const bool series = this->IsTimeVarying(request.Variable);
   if (series && info.Layout == StorageLayout::Virtual && found.Runs.size() > 1) {
     throw hdf5::UnsupportedError(
-        where.Path, "virtual data set that takes steps from several data sets", where.Dataset);
+        location.Path, "virtual data set that takes steps from several data sets", location.Dataset);
   }
   const bool timeInvariant = this->Data.Variables[request.Variable].TimeInvariant;
-  const std::uint64_t partValues = this->PartValues[request.Patch];
+  const std::uint64_t regionValues = this->RegionValues[request.Patch];
   const auto steps = static_cast<std::uint64_t>(timeInvariant ? 1 : this->Data.StepsInFile);
-  const bool fits = timeInvariant ? info.Values == partValues
-                                  : info.Values % partValues == 0 && info.Values / partValues >= steps;
+  const bool fits = timeInvariant ? info.Values == regionValues
+                                  : info.Values % regionValues == 0 && info.Values / regionValues >= steps;
   if (!fits) {
-    throw FileError(where.Path, fmt::format("{} x {} values in '{}'", steps, partValues, where.Dataset),
+    throw FileError(location.Path,
+        fmt::format("{} x {} values in '{}'", steps, regionValues, location.Dataset),
         fmt::format("{}", info.Values), "The file has changed since it was opened, or is damaged");
   }
 }
@@ -235,7 +236,7 @@ Series KwaveFormat::OpenSeries(const std::string& path, const SeriesOptions&) co
     step.Path = description.Path;
     step.Step = description.FirstStep + n;
     step.Time = description.TimeOf(step.Step);
-    step.InFile = static_cast<int>(n);
+    step.StepInFile = static_cast<int>(n);
   }
   series.Warnings = description.Warnings;
   series.Notes = description.Notes;

@@ -10,7 +10,7 @@ class KwaveFormat : public Format
 {
 public:
   const char* Name() const override { return "k-Wave"; }
-  const char* Opens() const override { return "a k-Wave output or input file (HDF5)"; }
+  const char* SupportedFiles() const override { return "a k-Wave output or input file (HDF5)"; }
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;

@@ -10,7 +10,7 @@ class SamraiFormat : public Format
 {
 public:
   const char* Name() const override { return "SAMRAI"; }
-  const char* Opens() const override { return "a SAMRAI dumps.visit or summary.samrai"; }
+  const char* SupportedFiles() const override { return "a SAMRAI dumps.visit or summary.samrai"; }
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;

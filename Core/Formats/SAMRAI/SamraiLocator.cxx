@@ -36,10 +36,10 @@ namespace {
 struct SharedFile
 {
   std::string Path;
-  std::atomic<std::uint64_t> Listed{0};  ///< number of chunks listed by all threads
+  std::atomic<std::uint64_t> ListedChunks{0};  ///< number of chunks listed by all threads
   /// True if the file has more chunks than hdf5::MostChunks(). Then no more chunks are listed, and all
   /// earlier results are void.
-  std::atomic<bool> TooMany{false};
+  std::atomic<bool> TooManyChunks{false};
 };
 
 /// Reads the structure of a file, for one thread; several threads may examine one file with an object each.
@@ -60,14 +60,14 @@ public:
   hdf5::Dataset Describe(const std::string& name);
   /// Adds `chunks` to the number of listed chunks. Returns whether these chunks may be listed. A limit, above
   /// the number of chunks in any sound file, keeps lists from filling the memory.
-  bool MayList(std::uint64_t chunks);
+  bool ReserveChunks(std::uint64_t chunks);
   /// Lists the chunks of a data set. `chunks`: an array of CountChunks(dataset) elements.
   void ListChunks(const std::string& name, const hdf5::Dataset& dataset, Chunk* chunks);
 
 private:
   template <typename Work>
-  auto Guarded(const std::string& name, const Work& work) const;
-  hdf5::Group GroupIn(const hdf5::Group& group, const std::string& name);
+  auto CallWithNames(const std::string& name, const Work& work) const;
+  hdf5::Group OpenChildGroup(const hdf5::Group& group, const std::string& name);
 
   SharedFile* Shared = nullptr;
   hdf5::Structure Reader;
@@ -85,8 +85,10 @@ std::string PatchGroupName(const Patch& patch)
          Numbered("/patch.", patch.Number);
 }
 
+/// Calls `work`, and adds the names of the file and of the object `name` to errors. Returns the result of
+/// `work`.
 template <typename Work>
-auto ClusterFile::Guarded(const std::string& name, const Work& work) const
+auto ClusterFile::CallWithNames(const std::string& name, const Work& work) const
 {
   return hdf5::WithErrorNames(
       this->Path(), [&] { return this->FullName(name); }, work);
@@ -99,7 +101,7 @@ void ClusterFile::Open(SharedFile& shared, hdf5::ReadAt read, std::uint64_t byte
   hdf5::OpenStructure(this->Reader, shared.Path, std::move(read), bytes);
 }
 
-hdf5::Group ClusterFile::GroupIn(const hdf5::Group& group, const std::string& name)
+hdf5::Group ClusterFile::OpenChildGroup(const hdf5::Group& group, const std::string& name)
 {
   const std::optional<std::uint64_t> header = this->Reader.Find(group, name);
   if (!header) {
@@ -112,16 +114,16 @@ hdf5::Group ClusterFile::GroupIn(const hdf5::Group& group, const std::string& na
 void ClusterFile::OpenPatch(const Patch& patch)
 {
   this->Current = patch;
-  this->Guarded({}, [&] {
+  this->CallWithNames({}, [&] {
     if (patch.Writer != this->Writer || patch.Level != this->Level) {
       this->Writer = this->Level = -1;
       const hdf5::Group root = this->Reader.OpenGroup(this->Reader.Root());
-      const hdf5::Group writer = this->GroupIn(root, Numbered("processor.", patch.Writer));
-      this->LevelGroup = this->GroupIn(writer, Numbered("level.", patch.Level));
+      const hdf5::Group writer = this->OpenChildGroup(root, Numbered("processor.", patch.Writer));
+      this->LevelGroup = this->OpenChildGroup(writer, Numbered("level.", patch.Level));
       this->Writer = patch.Writer;
       this->Level = patch.Level;
     }
-    this->PatchGroup = this->GroupIn(this->LevelGroup, Numbered("patch.", patch.Number));
+    this->PatchGroup = this->OpenChildGroup(this->LevelGroup, Numbered("patch.", patch.Number));
   });
 }
 
@@ -132,13 +134,13 @@ std::string ClusterFile::FullName(const std::string& name) const
 
 bool ClusterFile::Has(const std::string& name)
 {
-  return this->Guarded(name, [&] { return this->Reader.FindPath(this->PatchGroup, name).has_value(); });
+  return this->CallWithNames(name, [&] { return this->Reader.FindPath(this->PatchGroup, name).has_value(); });
 }
 
 hdf5::Dataset ClusterFile::Describe(const std::string& name)
 {
   const bool isHere = name.find('/') == std::string::npos;
-  return this->Guarded(name, [&] {
+  return this->CallWithNames(name, [&] {
     const std::optional<std::uint64_t> header =
         isHere ? this->Reader.Find(this->PatchGroup, name) : this->Reader.FindPath(this->PatchGroup, name);
     if (!header) {
@@ -150,19 +152,19 @@ hdf5::Dataset ClusterFile::Describe(const std::string& name)
   });
 }
 
-bool ClusterFile::MayList(std::uint64_t chunks)
+bool ClusterFile::ReserveChunks(std::uint64_t chunks)
 {
   const std::uint64_t most = hdf5::MostChunks(this->Reader.SizeOfFile());
   chunks = std::min(chunks, most + 1);  // keeps the sum from overflowing
-  if (!this->Shared->TooMany && (this->Shared->Listed += chunks) > most) {
-    this->Shared->TooMany = true;
+  if (!this->Shared->TooManyChunks && (this->Shared->ListedChunks += chunks) > most) {
+    this->Shared->TooManyChunks = true;
   }
-  return !this->Shared->TooMany;
+  return !this->Shared->TooManyChunks;
 }
 
 void ClusterFile::ListChunks(const std::string& name, const hdf5::Dataset& dataset, Chunk* chunks)
 {
-  this->Guarded(name, [&] { this->Reader.ListChunks(dataset, chunks); });
+  this->CallWithNames(name, [&] { this->Reader.ListChunks(dataset, chunks); });
 }
 
 /// Names of the data sets of all variables, one per component.
@@ -193,8 +195,8 @@ private:
   Dataset Find(const std::string& name, ElementType type);
   Dataset FindContiguous(const std::string& name, ElementType type);
   bool ListChunks(const std::vector<std::string>& names);
-  void Prepare(const std::vector<std::string>& names);
-  Location Append(const std::vector<std::string>& names, LocationTable& table) const;
+  void ChooseLayout(const std::vector<std::string>& names);
+  Location AppendDatasets(const std::vector<std::string>& names, LocationTable& table) const;
 
   const Catalog& Data;
   const std::vector<PatchVariable>& Requests;
@@ -279,8 +281,8 @@ Location PatchLocator::LocateVariable(const PatchVariable& request, LocationTabl
           fmt::format("{}", values), "The file does not match its summary, and may come from another run");
     }
   }
-  this->Prepare(names);
-  return this->Append(names, found);
+  this->ChooseLayout(names);
+  return this->AppendDatasets(names, found);
 }
 
 Location PatchLocator::LocateSparse(const PatchVariable& request, LocationTable& found)
@@ -308,7 +310,7 @@ Location PatchLocator::LocateSparse(const PatchVariable& request, LocationTable&
       this->Datasets.push_back({mixed, {}, {}});
     }
   }
-  Location location = this->Append({}, found);
+  Location location = this->AppendDatasets({}, found);
   location.Kind = Encoding::SparseMaterials;
   location.Material = this->Data.Variables[variable].Material;
   return location;
@@ -351,7 +353,7 @@ bool PatchLocator::ListChunks(const std::vector<std::string>& names)
   for (const hdf5::FoundDataset& found : this->Datasets) {
     chunks += CountChunks(found.Info);
   }
-  if (!this->Cluster.MayList(chunks)) {
+  if (!this->Cluster.ReserveChunks(chunks)) {
     return false;
   }
   for (std::size_t c = 0; c < names.size(); ++c) {
@@ -362,9 +364,9 @@ bool PatchLocator::ListChunks(const std::vector<std::string>& names)
   return true;
 }
 
-/// Lists the chunks of the current data sets. If the HDF5 library must read one of the data sets, it reads
-/// all of them.
-void PatchLocator::Prepare(const std::vector<std::string>& names)
+/// Chooses one layout for all current data sets, and lists the chunks of chunked data sets. If the HDF5
+/// library must read one of the data sets, the library reads all of them.
+void PatchLocator::ChooseLayout(const std::vector<std::string>& names)
 {
   const StorageLayout layout = this->Datasets.front().Info.Layout;
   std::string reason;
@@ -386,7 +388,7 @@ void PatchLocator::Prepare(const std::vector<std::string>& names)
 
 /// Appends the locations of the current data sets, called `names`, to `table`. Returns them as one location
 /// with a component for each data set.
-Location PatchLocator::Append(const std::vector<std::string>& names, LocationTable& table) const
+Location PatchLocator::AppendDatasets(const std::vector<std::string>& names, LocationTable& table) const
 {
   Location location;
   for (std::size_t c = 0; c < this->Datasets.size(); ++c) {
@@ -411,13 +413,14 @@ struct PatchRun
 };
 
 /// Consecutive patches of one file, and the locations of their values.
-struct Block
+struct Batch
 {
   std::size_t FirstRun = 0, EndRun = 0;
   LocationTable Found;
   std::string Fault;  ///< reason why nothing could be located; empty: see Found
 };
 
+/// Carries out one call of SamraiFormat::Locate().
 class Locator
 {
 public:
@@ -430,22 +433,22 @@ public:
   LocationTable Run()
   {
     this->OrderRequests();
-    this->FindRuns();
-    this->MakeBlocks();
-    this->LocateBlocks();
-    this->Merge();
+    this->MakeRuns();
+    this->MakeBatches();
+    this->LocateBatches();
+    this->MergeBatches();
     return std::move(this->Table);
   }
 
 private:
   void OrderRequests();
-  void FindRuns();
-  void MakeBlocks();
-  void LocateBlocks();
-  void LocateBlock(PatchLocator& locator, Block& block);
+  void MakeRuns();
+  void MakeBatches();
+  void LocateBatches();
+  void LocateBatch(PatchLocator& locator, Batch& batch);
   PatchLocator MakeLocator() const { return {this->Data, this->Requests, this->Names}; }
-  void Merge();
-  void MergeBlock(const Block& block);
+  void MergeBatches();
+  void MergeBatch(const Batch& batch);
 
   const Catalog& Data;
   const std::vector<PatchVariable>& Requests;
@@ -455,8 +458,8 @@ private:
 
   std::vector<std::size_t> Order;  ///< requests with stored values, sorted by file and patch
   std::vector<PatchRun> Runs;
-  std::vector<Block> Blocks;
-  std::deque<SharedFile> Shared;  ///< one per file
+  std::vector<Batch> Batches;
+  std::deque<SharedFile> SharedFiles;  ///< one per file
   LocateTask Task{this->Options};
   std::unique_ptr<Source> Storage;
 };
@@ -486,7 +489,7 @@ void Locator::OrderRequests()
   }
 }
 
-void Locator::FindRuns()
+void Locator::MakeRuns()
 {
   const fs::path folder = fs::path(this->Data.Path).parent_path();
   const std::size_t* const end = this->Order.data() + this->Order.size();
@@ -496,7 +499,7 @@ void Locator::FindRuns()
     const int file = this->Data.Patches[patch].File;
     if (this->Table.Files.empty() || file != last) {
       this->Table.Files.push_back((folder / ClusterName(file)).string());
-      this->Shared.emplace_back().Path = this->Table.Files.back();
+      this->SharedFiles.emplace_back().Path = this->Table.Files.back();
       last = file;
     }
     const std::size_t* const next =
@@ -506,10 +509,10 @@ void Locator::FindRuns()
   }
 }
 
-void Locator::MakeBlocks()
+void Locator::MakeBatches()
 {
-  // Blocks are small enough that all threads end at about the same time, but large enough that their overhead
-  // is negligible.
+  // Batches are small enough that all threads end at about the same time, but large enough that their
+  // overhead is negligible.
   const std::size_t threads = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
   const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (threads * 8), 4, 512);
   for (std::size_t begin = 0; begin < this->Runs.size();) {
@@ -517,69 +520,69 @@ void Locator::MakeBlocks()
     while (end < this->Runs.size() && end - begin < most && this->Runs[end].File == this->Runs[begin].File) {
       ++end;
     }
-    Block& block = this->Blocks.emplace_back();
-    block.FirstRun = begin;
-    block.EndRun = end;
+    Batch& batch = this->Batches.emplace_back();
+    batch.FirstRun = begin;
+    batch.EndRun = end;
     begin = end;
   }
 }
 
-void Locator::LocateBlocks()
+void Locator::LocateBatches()
 {
-  this->Storage = this->Task.FilesOf(this->Table.Files);
+  this->Storage = this->Task.MakeSource(this->Table.Files);
   tbb::enumerable_thread_specific<PatchLocator> locators([this] { return this->MakeLocator(); });
-  this->Task.RunTasks(this->Blocks.size(), [&](std::size_t number) {
-    Block& block = this->Blocks[number];
+  this->Task.RunTasks(this->Batches.size(), [&](std::size_t number) {
+    Batch& batch = this->Batches[number];
     try {
-      this->LocateBlock(locators.local(), block);
+      this->LocateBatch(locators.local(), batch);
     } catch (const std::exception& exception) {
-      block.Fault = exception.what();  // for example, out of memory
+      batch.Fault = exception.what();  // for example, out of memory
     }
   });
 }
 
-void Locator::LocateBlock(PatchLocator& locator, Block& block)
+void Locator::LocateBatch(PatchLocator& locator, Batch& batch)
 {
-  const int file = this->Runs[block.FirstRun].File;
-  block.Fault = locator.Open(*this->Storage, file, this->Shared[static_cast<std::size_t>(file)]);
-  for (std::size_t r = block.FirstRun; r < block.EndRun && block.Fault.empty(); ++r) {
-    locator.Locate(this->Runs[r].Begin, this->Runs[r].End, block.Found);
+  const int file = this->Runs[batch.FirstRun].File;
+  batch.Fault = locator.Open(*this->Storage, file, this->SharedFiles[static_cast<std::size_t>(file)]);
+  for (std::size_t r = batch.FirstRun; r < batch.EndRun && batch.Fault.empty(); ++r) {
+    locator.Locate(this->Runs[r].Begin, this->Runs[r].End, batch.Found);
   }
 }
 
 /// Merges all results in the order of the patches.
-void Locator::Merge()
+void Locator::MergeBatches()
 {
   PatchLocator again = this->MakeLocator();
-  for (Block& block : this->Blocks) {
-    const int file = this->Runs[block.FirstRun].File;
-    if (this->Shared[static_cast<std::size_t>(file)].TooMany) {
+  for (Batch& batch : this->Batches) {
+    const int file = this->Runs[batch.FirstRun].File;
+    if (this->SharedFiles[static_cast<std::size_t>(file)].TooManyChunks) {
       // The result must not depend on the order of threads, so this file is located again without lists of
       // chunks.
-      block.Found = LocationTable();
-      this->LocateBlock(again, block);
+      batch.Found = LocationTable();
+      this->LocateBatch(again, batch);
     }
-    this->MergeBlock(block);
-    block = Block();
+    this->MergeBatch(batch);
+    batch = Batch();
   }
 }
 
-void Locator::MergeBlock(const Block& block)
+void Locator::MergeBatch(const Batch& batch)
 {
   std::vector<std::size_t> requests;
-  for (std::size_t r = block.FirstRun; r < block.EndRun; ++r) {
+  for (std::size_t r = batch.FirstRun; r < batch.EndRun; ++r) {
     requests.insert(requests.end(), this->Runs[r].Begin, this->Runs[r].End);
   }
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!block.Fault.empty()) {
+    if (!batch.Fault.empty()) {
       this->Table.Locations[requests[i]].Kind = Encoding::Missing;
-      this->Table.Problems.push_back({requests[i], block.Fault});
+      this->Table.Problems.push_back({requests[i], batch.Fault});
     } else {
-      this->Table.Locations[requests[i]] = AppendLocation(block.Found, block.Found.Locations[i], this->Table);
+      this->Table.Locations[requests[i]] = AppendLocation(batch.Found, batch.Found.Locations[i], this->Table);
     }
   }
-  for (const LocationProblem& problem : block.Found.Problems) {
-    if (block.Fault.empty()) {
+  for (const LocationProblem& problem : batch.Found.Problems) {
+    if (batch.Fault.empty()) {
       this->Table.Problems.push_back({requests[problem.Request], problem.Message});
     }
   }

@@ -22,8 +22,8 @@ inline std::string ClusterName(int file)
   return Numbered("processor_cluster.", file) + ".samrai";
 }
 
-/// Returns the data set of one component of the variable `name`: "<name>", or "<name>.07" if there are
-/// several.
+/// Returns the name of the data set of one component of the variable `name`: "<name>", or "<name>.07" if the
+/// variable has several components.
 inline std::string ComponentName(const std::string& name, int components, int component)
 {
   return components == 1 ? name : name + (component < 10 ? ".0" : ".") + std::to_string(component);

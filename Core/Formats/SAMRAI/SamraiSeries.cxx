@@ -24,13 +24,14 @@ namespace {
 constexpr std::string_view Skipping = "Skipping a dump. ";
 
 /// Returns whether the path is below the folder. Names in an index must not lead out of its folder.
-bool LiesBelow(const fs::path& folder, const fs::path& path)
+bool IsBelow(const fs::path& folder, const fs::path& path)
 {
   const fs::path relative = path.lexically_relative(folder.lexically_normal());
   return !relative.empty() && *relative.begin() != "..";
 }
 
-/// Returns the paths in the index, in its order, without repetitions.
+/// Returns the paths in the index, in the order of the index, without repetitions. Adds warnings to `series`
+/// for paths outside the folder of the index.
 std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
 {
   CheckRegularFile(index);
@@ -44,7 +45,7 @@ std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
       continue;
     }
     const fs::path path = (index.parent_path() / line).lexically_normal();
-    if (!LiesBelow(index.parent_path(), path)) {
+    if (!IsBelow(index.parent_path(), path)) {
       constexpr std::size_t most = 10;
       if (series.Warnings.size() < most) {
         series.Warnings.push_back(FileError(
@@ -60,8 +61,8 @@ std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
   return paths;
 }
 
-/// Returns the summaries of all visit_dump.* folders in the index's folder.
-std::vector<fs::path> FoundSummaries(const fs::path& directory, const fs::path& summaryName)
+/// Returns the paths of the summaries in all visit_dump.* folders of `directory`.
+std::vector<fs::path> SummariesInFolder(const fs::path& directory, const fs::path& summaryName)
 {
   std::vector<fs::path> paths = EntriesOf(directory, [](const fs::directory_entry& entry) {
     std::error_code ignored;
@@ -118,7 +119,7 @@ void AddNotes(Series& series)
 }
 
 /// Adds the dump to the series, or a warning with the reason why the dump is skipped.
-void TryAdd(const fs::path& summary, const SeriesOptions& options, Series& series)
+void AddDump(const fs::path& summary, const SeriesOptions& options, Series& series)
 {
   if (!AddStep("dump", summary.string(), options, ReadSummaryHead, series)) {
     series.Watched.insert(series.Watched.end(), {summary.string(), summary.parent_path().string()});
@@ -132,16 +133,16 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
   const fs::path summaryName = listed.empty() ? SummaryName : listed[0].filename();
   series.Watched.push_back(index.string());
   for (const fs::path& summary : listed) {
-    TryAdd(summary, options, series);
+    AddDump(summary, options, series);
   }
   if (!options.ListedOnly) {
     series.Watched.push_back(index.parent_path().string());
     // A restarted run overwrites the index, and lists only its own dumps.
     const std::set<fs::path> known(listed.begin(), listed.end());
     std::size_t before = series.Steps.size();
-    for (const fs::path& summary : FoundSummaries(index.parent_path(), summaryName)) {
+    for (const fs::path& summary : SummariesInFolder(index.parent_path(), summaryName)) {
       if (known.count(summary) == 0) {
-        TryAdd(summary, options, series);
+        AddDump(summary, options, series);
       }
     }
     if (series.Steps.size() > before) {

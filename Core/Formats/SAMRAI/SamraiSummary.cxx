@@ -65,15 +65,15 @@ const std::vector<RecordMember> ExtentMembers{{"lower", ElementType::Int32, 3, o
     {"upper", ElementType::Int32, 3, offsetof(PatchExtent, Upper)}};
 
 /// The children of one patch: a range of an array of global patch numbers.
-struct PointerEntry
+struct ChildPointer
 {
-  int Offset = -1;  ///< -1 if there are none
+  int Offset = -1;  ///< -1 if the patch has no children
   int Count = 0;
 };
 
 const std::vector<RecordMember> ChildMembers{
-    {"offset", ElementType::Int32, 1, offsetof(PointerEntry, Offset)},
-    {"number_children", ElementType::Int32, 1, offsetof(PointerEntry, Count)}};
+    {"offset", ElementType::Int32, 1, offsetof(ChildPointer, Offset)},
+    {"number_children", ElementType::Int32, 1, offsetof(ChildPointer, Count)}};
 
 /// Reads the record of each patch. Throws Error when the data set and `records` differ in length.
 template <typename Record>
@@ -108,7 +108,7 @@ void ReadTimeAndStep(const hdf5::File& file, double& time, std::int64_t& step)
   step = file.Int(Basic + "time_step_number");
 }
 
-/// Reads a summary, part by part; each part depends on those before it.
+/// Reads the parts of a summary. Each part depends on the parts that were read before.
 class SummaryReader
 {
 public:
@@ -155,10 +155,10 @@ private:
   void ReadMaterials();
   void AddDenseMaterial(const std::string& material, const Int3& ghosts);
   void AddSparseMaterials(const std::vector<std::string>& materials, const Int3& ghosts);
-  std::string FreeName(const std::string& wanted) const;
+  std::string UniqueName(const std::string& stem) const;
   Presence PresenceIn(const MinMax& record, std::size_t variable) const;
   void ReadPresence();
-  Int3 GhostLayers(const int* stored, const std::string& whose) const;
+  Int3 GhostLayers(const int* stored, const std::string& phrase) const;
   void ReadChildren();
   void CheckChild(int patch, int child) const;
   void CheckPatch(const Patch& patch, int number) const;
@@ -313,13 +313,15 @@ void SummaryReader::ReadGeometry()
   }
 }
 
-Int3 SummaryReader::GhostLayers(const int* stored, const std::string& whose) const
+/// Returns the numbers of ghost layers. `phrase`: phrase for messages, such as "of materials". Throws Error
+/// for numbers out of range.
+Int3 SummaryReader::GhostLayers(const int* stored, const std::string& phrase) const
 {
   Int3 ghosts{0, 0, 0};
   for (int axis = 0; axis < this->Data.Dimension; ++axis) {
     ghosts[axis] = stored[axis];
     if (ghosts[axis] < 0 || ghosts[axis] > MostGhosts) {
-      this->Fail(fmt::format("0 to {} ghost layers {}", MostGhosts, whose), fmt::format("{}", ghosts[axis]));
+      this->Fail(fmt::format("0 to {} ghost layers {}", MostGhosts, phrase), fmt::format("{}", ghosts[axis]));
     }
   }
   return ghosts;
@@ -363,13 +365,14 @@ void SummaryReader::ReadVariables()
   }
 }
 
-std::string SummaryReader::FreeName(const std::string& wanted) const
+/// Returns `stem` if no variable has that name, otherwise `stem` with a suffix.
+std::string SummaryReader::UniqueName(const std::string& stem) const
 {
-  std::string name = wanted;
+  std::string name = stem;
   // The first number to try is rarely in use, so that many materials with the same name do not take quadratic
   // time.
   for (std::size_t number = this->Data.Variables.size(); this->Data.FindVariable(name) >= 0; ++number) {
-    name = name == wanted ? wanted + " (material)" : fmt::format("{} (material {})", wanted, number);
+    name = name == stem ? stem + " (material)" : fmt::format("{} (material {})", stem, number);
   }
   return name;
 }
@@ -395,7 +398,7 @@ void SummaryReader::AddSparseMaterials(const std::vector<std::string>& materials
 {
   for (std::size_t m = 0; m < materials.size(); ++m) {
     Variable variable;
-    variable.Name = this->FreeName(materials[m] + " fraction");
+    variable.Name = this->UniqueName(materials[m] + " fraction");
     variable.StoredName = "materials";
     variable.Ghosts = ghosts;
     variable.Material = static_cast<int>(m);
@@ -412,14 +415,14 @@ void SummaryReader::AddDenseMaterial(const std::string& material, const Int3& gh
     return;
   }
   Variable variable;
-  variable.Name = this->FreeName(material + " fraction");
+  variable.Name = this->UniqueName(material + " fraction");
   variable.StoredName = "materials/" + material + "/" + material + "-fractions";
   variable.Ghosts = ghosts;
   this->Data.Variables.push_back(variable);
   this->PresenceDatasets.push_back({fractions});
 
   for (const std::string& species : this->File.Names(group + "/species")) {
-    variable.Name = this->FreeName(species + " in " + material);
+    variable.Name = this->UniqueName(species + " in " + material);
     variable.StoredName = "materials/" + material + "/species/" + species;
     this->Data.Variables.push_back(variable);
     this->PresenceDatasets.push_back({group + "/species/" + species});
@@ -466,7 +469,7 @@ void SummaryReader::ReadChildren()
     return;
   }
   const std::vector<int> table = this->File.Ints(Basic + "child_array", length);
-  std::vector<PointerEntry> pointers(this->Data.Patches.size());
+  std::vector<ChildPointer> pointers(this->Data.Patches.size());
   ReadRecords(this->File, Basic + "child_pointer_array", ChildMembers, pointers);
 
   this->Data.ChildBegin.push_back(0);

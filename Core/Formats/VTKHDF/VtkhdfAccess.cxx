@@ -55,7 +55,7 @@ void Access::FailUnsupported(const std::string& what, const std::string& where) 
   throw hdf5::UnsupportedError(this->Path(), what, where, "Open the file with ParaView's own VTKHDF reader");
 }
 
-std::string Access::WhyUnsupported(const hdf5::Dataset& dataset)
+std::string Access::UnsupportedReason(const hdf5::Dataset& dataset)
 {
   return dataset.Layout == hdf5::StorageLayout::Unsupported ? dataset.Reason
          : hdf5::ElementTypeOf(dataset)                     ? ""
@@ -97,7 +97,7 @@ std::vector<std::uint64_t> Access::DimsOf(const std::string& dataset) const
     return {};
   }
   const hdf5::Dataset info = this->Describe(dataset);
-  const std::string unsupported = WhyUnsupported(info);
+  const std::string unsupported = UnsupportedReason(info);
   if (!unsupported.empty()) {
     this->FailUnsupported(unsupported, dataset);
   }
@@ -183,7 +183,8 @@ std::uint64_t AddOffsets(const Access& file, std::uint64_t a, std::uint64_t b)
 
 namespace {
 
-std::string NameOf(const std::string& list)
+/// Returns the name of the data set with a list of the group.
+std::string ListPath(const std::string& list)
 {
   return fmt::format("{}/Steps/{}", Root, list);
 }
@@ -196,7 +197,7 @@ StepsGroup::StepsGroup(const Access& file) : File(file)
   if (!file.Has(group)) {
     return;
   }
-  this->There = true;
+  this->HasGroup = true;
   constexpr double mostSteps = 1 << 20;
   const double count = file.Numbers(group, "NSteps", 1)[0];
   if (!(count >= 1 && count <= mostSteps) || count != std::floor(count)) {
@@ -204,7 +205,7 @@ StepsGroup::StepsGroup(const Access& file) : File(file)
         fmt::format("{}", count));
   }
   this->Steps = static_cast<std::size_t>(count);
-  const std::string values = NameOf("Values");
+  const std::string values = ListPath("Values");
   const std::vector<std::uint64_t> dims = file.DimsOf(values);
   if (dims.empty() || dims[0] < this->Steps || dims[0] > file.MostEntries()) {
     file.Fail(fmt::format("the times of {} steps in '{}'", this->Steps, values),
@@ -219,23 +220,23 @@ StepsGroup::StepsGroup(const Access& file) : File(file)
   }
 }
 
-std::vector<std::int64_t> StepsGroup::List(const std::string& name, std::uint64_t columns) const
+std::vector<std::int64_t> StepsGroup::Read(const std::string& name, std::uint64_t columns) const
 {
-  if (!this->There) {
+  if (!this->HasGroup) {
     return std::vector<std::int64_t>(columns, 0);
   }
-  std::vector<std::int64_t> numbers = this->File.Counts(NameOf(name), columns);
+  std::vector<std::int64_t> numbers = this->File.Counts(ListPath(name), columns);
   if (numbers.size() < this->Steps * columns) {
-    this->File.Fail(fmt::format("a row for each of {} steps in '{}'", this->Steps, NameOf(name)),
+    this->File.Fail(fmt::format("a row for each of {} steps in '{}'", this->Steps, ListPath(name)),
         fmt::format("{}", numbers.size() / columns));
   }
   numbers.resize(this->Steps * columns);
   return numbers;
 }
 
-std::optional<std::vector<std::int64_t>> StepsGroup::MaybeList(const std::string& name) const
+std::optional<std::vector<std::int64_t>> StepsGroup::Find(const std::string& name) const
 {
-  return this->There && this->File.Has(NameOf(name)) ? std::optional(this->List(name)) : std::nullopt;
+  return this->HasGroup && this->File.Has(ListPath(name)) ? std::optional(this->Read(name)) : std::nullopt;
 }
 
 }  // namespace patchio::vtkhdf

@@ -44,16 +44,16 @@ public:
   /// Returns the reason why PatchIO does not support a sound data set, as a phrase: "virtual data set",
   /// "filter 32000 (lzf)", "type float16"; empty if PatchIO supports the data set. Opening, listing,
   /// verifying and reading all use this check.
-  static std::string WhyUnsupported(const hdf5::Dataset& dataset);
+  static std::string UnsupportedReason(const hdf5::Dataset& dataset);
   /// Returns an attribute of `count` finite numbers.
   std::vector<double> Numbers(const std::string& object, const std::string& name, std::size_t count) const;
   /// Returns an attribute of three finite numbers.
   Double3 Triple(const std::string& object, const std::string& name) const;
 
   /// Returns the number of values per axis, slowest first; empty if the data set does not exist. Throws Error
-  /// if it is not supported.
+  /// if PatchIO does not support the data set.
   std::vector<std::uint64_t> DimsOf(const std::string& dataset) const;
-  /// Returns rows of `columns` whole numbers, which must be from 0 to the largest size of a file. A single
+  /// Returns rows of `columns` whole numbers. Throws Error for numbers below 0 or above 2^40. A single
   /// column may be stored as a list.
   std::vector<std::int64_t> Counts(const std::string& dataset, std::uint64_t columns = 1) const;
   /// Returns boxes from rows of the lowest and highest cell: x, x, y, y, z, z. Throws Error for an empty box.
@@ -83,19 +83,20 @@ public:
   /// Keeps a reference to `file`. Throws Error when the group is damaged.
   explicit StepsGroup(const Access& file);
 
-  bool IsThere() const { return this->There; }
+  /// Returns whether the file has the group.
+  bool Exists() const { return this->HasGroup; }
   std::size_t Count() const { return this->Steps; }
   const std::vector<double>& Times() const { return this->Values; }
 
   /// Returns a list of the group: Count() rows of `columns` numbers; a row of zeros if the file lacks the
   /// group. Throws Error when the list does not exist or is too short.
-  std::vector<std::int64_t> List(const std::string& name, std::uint64_t columns = 1) const;
+  std::vector<std::int64_t> Read(const std::string& name, std::uint64_t columns = 1) const;
   /// Returns a list of the group, or nothing if the list does not exist.
-  std::optional<std::vector<std::int64_t>> MaybeList(const std::string& name) const;
+  std::optional<std::vector<std::int64_t>> Find(const std::string& name) const;
 
 private:
   const Access& File;
-  bool There = false;
+  bool HasGroup = false;
   std::size_t Steps = 1;
   std::vector<double> Values;
 };
@@ -131,7 +132,7 @@ struct FileDescription
   std::vector<double> Times;   ///< times of all steps in the file; empty if the file has no steps
   bool PatchesChange = false;  ///< see Catalog::PatchesChange
   std::vector<LevelDescription> Levels;
-  std::vector<std::string> LeftOut;  ///< a message with the reason for each skipped array
+  std::vector<std::string> SkipMessages;  ///< a message with the reason for each skipped array
 };
 
 /// Reads the description of a file at a step. Throws Error when the file is broken, contains something

@@ -26,7 +26,7 @@
 namespace patchio::vtkhdf {
 namespace {
 
-/// The parts of the data sets that belong to a step. Each number counts the entries before a part.
+/// The partitions of a step, and the number of entries before the step in each data set.
 struct MeshStep
 {
   std::size_t FirstPartition = 0, Partitions = 0;
@@ -43,30 +43,30 @@ public:
   /// Reads the partitions. Throws Error when the file lacks them or contradicts itself.
   Partitions(const Access& file, FileType type, const StepsGroup& steps);
 
-  const std::vector<MeshStep>& Steps() const { return this->OfSteps; }
+  const std::vector<MeshStep>& Steps() const { return this->MeshSteps; }
   /// Returns the partitions of a step.
   std::vector<MeshSize> SizesOf(std::size_t step) const;
   /// Returns whether some step has a different mesh than the first.
-  bool Change() const;
+  bool MeshChanges() const;
   /// Returns the arrays of the mesh itself (points, cells), without `First`.
   std::vector<LevelArray> Arrays() const;
 
 private:
   void ReadSizes();
-  void AddUpCells();
+  void SumCells();
   void ReadSteps(const StepsGroup& steps);
   std::vector<std::int64_t> PartitionsOfSteps(const StepsGroup& steps, const std::vector<std::int64_t>& point,
       std::vector<std::int64_t>& first) const;
-  bool FollowEachOther(std::size_t each, const std::vector<std::int64_t>& point) const;
+  bool AreConsecutive(std::size_t each, const std::vector<std::int64_t>& point) const;
   std::uint64_t OffsetsBefore(const MeshStep& step, std::size_t list) const;
 
   const Access& File;
   std::vector<std::string> Lists;  ///< groups of the lists of cells: "", or "Lines/" and so on
   std::vector<bool> HasList;
-  std::vector<MeshSize> All;
+  std::vector<MeshSize> Sizes;
   std::vector<std::vector<std::uint64_t>> CellsBefore;  ///< by list: cells before each partition, and the sum
   std::vector<std::uint64_t> OffsetEntries;             ///< by list: number of entries of its data set
-  std::vector<MeshStep> OfSteps;
+  std::vector<MeshStep> MeshSteps;
 };
 
 std::string InRoot(const std::string& name)
@@ -74,7 +74,7 @@ std::string InRoot(const std::string& name)
   return std::string(Root) + "/" + name;
 }
 
-bool SameSize(const MeshSize& a, const MeshSize& b)
+bool HaveSameSize(const MeshSize& a, const MeshSize& b)
 {
   return a.Points == b.Points && a.Cells == b.Cells && a.Connectivity == b.Connectivity;
 }
@@ -142,16 +142,16 @@ Partitions::Partitions(const Access& file, FileType type, const StepsGroup& step
     this->HasList.push_back(list.empty() || file.Has(InRoot(list.substr(0, list.size() - 1))));
   }
   this->ReadSizes();
-  this->AddUpCells();
+  this->SumCells();
   this->ReadSteps(steps);
 }
 
 void Partitions::ReadSizes()
 {
   const std::vector<std::int64_t> points = this->File.Counts(InRoot("NumberOfPoints"));
-  this->All.resize(points.size());
+  this->Sizes.resize(points.size());
   for (std::size_t p = 0; p < points.size(); ++p) {
-    this->All[p].Points = points[p];
+    this->Sizes[p].Points = points[p];
   }
   for (std::size_t list = 0; list < this->Lists.size(); ++list) {
     for (const bool cells : {true, false}) {
@@ -166,17 +166,17 @@ void Partitions::ReadSizes()
             fmt::format("{}", counts.size()));
       }
       for (std::size_t p = 0; p < counts.size(); ++p) {
-        (cells ? this->All[p].Cells : this->All[p].Connectivity)[list] = counts[p];
+        (cells ? this->Sizes[p].Cells : this->Sizes[p].Connectivity)[list] = counts[p];
       }
     }
   }
 }
 
-void Partitions::AddUpCells()
+void Partitions::SumCells()
 {
   for (std::size_t list = 0; list < this->Lists.size(); ++list) {
     std::vector<std::uint64_t>& before = this->CellsBefore.emplace_back(1, 0);
-    for (const MeshSize& partition : this->All) {
+    for (const MeshSize& partition : this->Sizes) {
       before.push_back(
           AddOffsets(this->File, before.back(), static_cast<std::uint64_t>(partition.Cells[list])));
     }
@@ -191,24 +191,24 @@ void Partitions::AddUpCells()
 std::vector<std::int64_t> Partitions::PartitionsOfSteps(
     const StepsGroup& steps, const std::vector<std::int64_t>& point, std::vector<std::int64_t>& first) const
 {
-  if (const auto counts = steps.MaybeList("NumberOfParts")) {
+  if (const auto counts = steps.Find("NumberOfParts")) {
     return *counts;
   }
   bool shared = std::all_of(first.begin(), first.end(), [](std::int64_t part) { return part == 0; });
-  const std::size_t each = this->All.size() / steps.Count();
-  if (shared && this->FollowEachOther(each, point)) {
+  const std::size_t each = this->Sizes.size() / steps.Count();
+  if (shared && this->AreConsecutive(each, point)) {
     shared = false;
     for (std::size_t s = 0; s < first.size(); ++s) {
       first[s] = static_cast<std::int64_t>(s * each);
     }
   }
   return std::vector<std::int64_t>(
-      steps.Count(), static_cast<std::int64_t>(shared ? this->All.size() : each));
+      steps.Count(), static_cast<std::int64_t>(shared ? this->Sizes.size() : each));
 }
 
 /// Returns whether the points of each step begin after the points of the preceding step, if each step has
 /// `each` partitions.
-bool Partitions::FollowEachOther(std::size_t each, const std::vector<std::int64_t>& point) const
+bool Partitions::AreConsecutive(std::size_t each, const std::vector<std::int64_t>& point) const
 {
   std::uint64_t before = 0;
   for (std::size_t s = 0; s < point.size(); ++s) {
@@ -216,27 +216,28 @@ bool Partitions::FollowEachOther(std::size_t each, const std::vector<std::int64_
       return false;
     }
     for (std::size_t p = s * each; p < (s + 1) * each; ++p) {
-      before = AddOffsets(this->File, before, static_cast<std::uint64_t>(this->All[p].Points));
+      before = AddOffsets(this->File, before, static_cast<std::uint64_t>(this->Sizes[p].Points));
     }
   }
-  return point.size() > 1 && before > 0 && each * point.size() == this->All.size();
+  return point.size() > 1 && before > 0 && each * point.size() == this->Sizes.size();
 }
 
 void Partitions::ReadSteps(const StepsGroup& steps)
 {
   const std::size_t lists = this->Lists.size();
-  std::vector<std::int64_t> first = steps.List("PartOffsets");
-  const std::vector<std::int64_t> point = steps.List("PointOffsets"), cell = steps.List("CellOffsets", lists),
-                                  connectivity = steps.List("ConnectivityIdOffsets", lists);
+  std::vector<std::int64_t> first = steps.Read("PartOffsets");
+  const std::vector<std::int64_t> point = steps.Read("PointOffsets"), cell = steps.Read("CellOffsets", lists),
+                                  connectivity = steps.Read("ConnectivityIdOffsets", lists);
   const std::vector<std::int64_t> counts = this->PartitionsOfSteps(steps, point, first);
   for (std::size_t s = 0; s < steps.Count(); ++s) {
-    MeshStep& step = this->OfSteps.emplace_back();
+    MeshStep& step = this->MeshSteps.emplace_back();
     step.FirstPartition = static_cast<std::size_t>(first[s]);
     step.Partitions = static_cast<std::size_t>(counts[s]);
     step.Point = static_cast<std::uint64_t>(point[s]);
-    if (step.FirstPartition > this->All.size() || step.Partitions > this->All.size() - step.FirstPartition) {
-      this->File.Fail(fmt::format("steps within {} partitions", this->All.size()),
-          fmt::format("{} from {} on at step {}", step.Partitions, step.FirstPartition, s));
+    if (step.FirstPartition > this->Sizes.size() ||
+        step.Partitions > this->Sizes.size() - step.FirstPartition) {
+      this->File.Fail(fmt::format("at each step, partitions among the {} partitions", this->Sizes.size()),
+          fmt::format("{} partitions from index {} on at step {}", step.Partitions, step.FirstPartition, s));
     }
     for (std::size_t list = 0; list < lists; ++list) {
       step.Cell[list] = static_cast<std::uint64_t>(cell[s * lists + list]);
@@ -264,26 +265,26 @@ std::uint64_t Partitions::OffsetsBefore(const MeshStep& step, std::size_t list) 
 
 std::vector<MeshSize> Partitions::SizesOf(std::size_t step) const
 {
-  const auto first = this->All.begin() + static_cast<std::ptrdiff_t>(this->OfSteps[step].FirstPartition);
-  return {first, first + static_cast<std::ptrdiff_t>(this->OfSteps[step].Partitions)};
+  const auto first = this->Sizes.begin() + static_cast<std::ptrdiff_t>(this->MeshSteps[step].FirstPartition);
+  return {first, first + static_cast<std::ptrdiff_t>(this->MeshSteps[step].Partitions)};
 }
 
-bool Partitions::Change() const
+bool Partitions::MeshChanges() const
 {
   constexpr std::size_t manyComparisons = 1 << 26;
-  const MeshStep& one = this->OfSteps[0];
-  if (this->OfSteps.size() > manyComparisons / std::max<std::size_t>(one.Partitions, 1)) {
+  const MeshStep& one = this->MeshSteps[0];
+  if (this->MeshSteps.size() > manyComparisons / std::max<std::size_t>(one.Partitions, 1)) {
     return true;
   }
-  return std::any_of(this->OfSteps.begin(), this->OfSteps.end(), [&](const MeshStep& other) {
+  return std::any_of(this->MeshSteps.begin(), this->MeshSteps.end(), [&](const MeshStep& other) {
     if (other.Partitions != one.Partitions || other.Point != one.Point || other.Cell != one.Cell ||
         other.Connectivity != one.Connectivity || other.Offset != one.Offset) {
       return true;
     }
-    const auto first = this->All.begin();
+    const auto first = this->Sizes.begin();
     return !std::equal(first + static_cast<std::ptrdiff_t>(one.FirstPartition),
         first + static_cast<std::ptrdiff_t>(one.FirstPartition + one.Partitions),
-        first + static_cast<std::ptrdiff_t>(other.FirstPartition), SameSize);
+        first + static_cast<std::ptrdiff_t>(other.FirstPartition), HaveSameSize);
   });
 }
 
@@ -312,7 +313,7 @@ std::vector<LevelArray> Partitions::Arrays() const
 
 /// Returns the number of components of an array of shape `dims`, or nullopt for an invalid shape. `axes`:
 /// number of axes before the optional axis of the components.
-std::optional<int> ComponentsBehind(const std::vector<std::uint64_t>& dims, std::size_t axes)
+std::optional<int> ComponentsAfterAxes(const std::vector<std::uint64_t>& dims, std::size_t axes)
 {
   constexpr std::uint64_t most = 1024;
   if (dims.size() == axes) {
@@ -342,13 +343,13 @@ std::optional<int> ComponentsOfImage(
   }
   for (const std::vector<std::uint64_t>& shape : shapes) {
     if (dims.size() >= shape.size() && std::equal(shape.begin(), shape.end(), dims.begin())) {
-      if (const std::optional<int> components = ComponentsBehind(dims, shape.size())) {
+      if (const std::optional<int> components = ComponentsAfterAxes(dims, shape.size())) {
         return components;
       }
     }
   }
   // The axes differ from those of the image: the caller compares the number of values.
-  return ComponentsBehind(dims, 3);
+  return ComponentsAfterAxes(dims, 3);
 }
 
 /// Limits above those of any real file, which bound the cost of a forged one.
@@ -372,7 +373,7 @@ struct BoxRows
 };
 
 /// Returns whether the array belongs to the mesh itself. A mesh that lacks such an array cannot be shown.
-bool IsOfMesh(const LevelArray& array)
+bool IsMeshArray(const LevelArray& array)
 {
   return array.Role != MeshRole::Values && array.Role != MeshRole::Flags;
 }
@@ -437,14 +438,14 @@ private:
   std::vector<BoxRows> RowsOfSteps(const std::string& group, std::uint64_t boxes) const;
   void ReadMesh();
   void ReadArrays(const std::string& group, const FirstTuples& first, LevelDescription& level);
-  std::vector<std::uint64_t> FirstOf(const std::string& group, Centering center, const std::string& name,
-      const FirstTuples& first, const LevelDescription& level) const;
+  std::vector<std::uint64_t> FirstTuplesOf(const std::string& group, Centering center,
+      const std::string& name, const FirstTuples& first, const LevelDescription& level) const;
   std::optional<LevelArray> ReadArray(const std::string& group, LevelArray array, LevelDescription& level);
   bool IsScattered(const std::string& dataset, const LevelArray& array, std::uint64_t tuples) const;
-  void LeaveOut(const LevelArray& array, const std::string& fault);
+  void SkipArray(const LevelArray& array, const std::string& fault);
   std::optional<int> ComponentsOf(
       std::vector<std::uint64_t> dims, const LevelArray& array, const LevelDescription& level) const;
-  std::vector<std::uint64_t> OfOwnSteps(std::vector<std::uint64_t> ofSteps) const;
+  std::vector<std::uint64_t> SliceSteps(std::vector<std::uint64_t> entries) const;
   std::uint64_t TuplesOf(const LevelDescription& level, const LevelArray& array) const;
   std::uint64_t TuplesOfBoxes(const std::vector<Box>& boxes, Centering center) const;
   /// Returns whether the axis has a single layer of nodes.
@@ -458,14 +459,14 @@ private:
   Access File;
   StepsGroup Steps;
   FileDescription Result;
-  std::size_t OffsetCount = 0;     ///< number of entries in LevelArray::First of all arrays
-  std::set<std::string> Reported;  ///< arrays, on all levels, with a message in LeftOut
+  std::size_t OffsetCount = 0;           ///< number of entries in LevelArray::First of all arrays
+  std::set<std::string> ReportedArrays;  ///< arrays, on all levels, with a message in SkipMessages
 };
 
 /// Reads the time of a file with one step, as ParaView writes it.
 void FileReader::ReadTime()
 {
-  if (this->Steps.IsThere()) {
+  if (this->Steps.Exists()) {
     this->Result.Time = this->Steps.Times()[static_cast<std::size_t>(this->Result.Step)];
   }
   for (const char* name : {"VTKHDF/FieldData/TimeValue", "VTKHDF/FieldData/Time"}) {
@@ -477,11 +478,11 @@ void FileReader::ReadTime()
 }
 
 /// Returns the entries of all steps, or only the entry of the described step if patches change.
-std::vector<std::uint64_t> FileReader::OfOwnSteps(std::vector<std::uint64_t> ofSteps) const
+std::vector<std::uint64_t> FileReader::SliceSteps(std::vector<std::uint64_t> entries) const
 {
   return this->Result.PatchesChange
-             ? std::vector<std::uint64_t>{ofSteps[static_cast<std::size_t>(this->Result.Step)]}
-             : std::move(ofSteps);
+             ? std::vector<std::uint64_t>{entries[static_cast<std::size_t>(this->Result.Step)]}
+             : std::move(entries);
 }
 
 void FileReader::ReadImage()
@@ -545,8 +546,8 @@ void FileReader::ReadLevel(const std::string& group, LevelDescription& level)
   const std::vector<BoxRows> rows = this->RowsOfSteps(group, all.size());
   for (const BoxRows& ofStep : rows) {
     if (ofStep.First > all.size() || ofStep.Count > all.size() - ofStep.First) {
-      this->File.Fail(fmt::format("steps within {} boxes of '{}'", all.size(), group),
-          fmt::format("{} from {} on", ofStep.Count, ofStep.First));
+      this->File.Fail(fmt::format("at each step, boxes among the {} boxes of '{}'", all.size(), group),
+          fmt::format("{} boxes from index {} on", ofStep.Count, ofStep.First));
     }
   }
   const auto begin = [&](std::uint64_t box) { return all.begin() + static_cast<std::ptrdiff_t>(box); };
@@ -565,17 +566,17 @@ void FileReader::ReadLevel(const std::string& group, LevelDescription& level)
   this->ReadArrays(group, first, level);
 }
 
-/// Returns the boxes of a level at each step. Older files use other names of the lists.
+/// Returns the boxes of a level at each step, from the lists AMRBoxOffset(s) and NumberOfAMRBox(es).
 std::vector<BoxRows> FileReader::RowsOfSteps(const std::string& group, std::uint64_t boxes) const
 {
-  if (!this->Steps.IsThere()) {
+  if (!this->Steps.Exists()) {
     return {{0, boxes}};
   }
   const std::string level = group.substr(group.rfind('/') + 1) + "/";
-  auto first = this->Steps.MaybeList(level + "AMRBoxOffset");
-  auto counts = this->Steps.MaybeList(level + "NumberOfAMRBox");
-  first = first ? first : this->Steps.List(level + "AMRBoxOffsets");
-  counts = counts ? counts : this->Steps.List(level + "NumberOfAMRBoxes");
+  auto first = this->Steps.Find(level + "AMRBoxOffset");
+  auto counts = this->Steps.Find(level + "NumberOfAMRBox");
+  first = first ? first : this->Steps.Read(level + "AMRBoxOffsets");
+  counts = counts ? counts : this->Steps.Read(level + "NumberOfAMRBoxes");
   std::vector<BoxRows> rows;
   for (std::size_t s = 0; s < this->Steps.Count(); ++s) {
     rows.push_back({static_cast<std::uint64_t>((*first)[s]), static_cast<std::uint64_t>((*counts)[s])});
@@ -586,7 +587,7 @@ std::vector<BoxRows> FileReader::RowsOfSteps(const std::string& group, std::uint
 void FileReader::ReadMesh()
 {
   const Partitions partitions(this->File, this->Result.Type, this->Steps);
-  this->Result.PatchesChange = partitions.Change();
+  this->Result.PatchesChange = partitions.MeshChanges();
   LevelDescription& level = this->Result.Levels.emplace_back();
   level.Meshes = partitions.SizesOf(static_cast<std::size_t>(this->Result.Step));
   const auto firstOf = [&](const auto& entriesBefore) {
@@ -606,14 +607,14 @@ void FileReader::ReadMesh()
       level);
   // The mesh's own arrays come after the data, because a name shared by both means the data.
   for (LevelArray array : partitions.Arrays()) {
-    array.First = this->OfOwnSteps(firstOf([&](const MeshStep& step) { return EntriesBefore(step, array); }));
+    array.First = this->SliceSteps(firstOf([&](const MeshStep& step) { return EntriesBefore(step, array); }));
     if (const auto found = this->ReadArray(Root, array, level)) {
       level.Arrays.push_back(*found);
     }
   }
 }
 
-/// Returns the number of values per component on all boxes.
+/// Returns the number of values per component on all boxes; 0 if the number exceeds any file.
 std::uint64_t FileReader::TuplesOfBoxes(const std::vector<Box>& boxes, Centering center) const
 {
   double tuples = 0;
@@ -650,7 +651,7 @@ void FileReader::ReadArrays(const std::string& group, const FirstTuples& first, 
       array.Name = name;
       array.StoredName = folder + name;
       array.Center = center;
-      array.First = this->OfOwnSteps(this->FirstOf(group, center, name, first, level));
+      array.First = this->SliceSteps(this->FirstTuplesOf(group, center, name, first, level));
       array.Role = !level.Meshes.empty() && name == "vtkGhostType" ? MeshRole::Flags : MeshRole::Values;
       if (const auto found = this->ReadArray(group, array, level)) {
         level.Arrays.push_back(*found);
@@ -661,13 +662,13 @@ void FileReader::ReadArrays(const std::string& group, const FirstTuples& first, 
 
 /// Returns the first tuple of each step of an array: the array's own if the file states it, otherwise that of
 /// the array's grid.
-std::vector<std::uint64_t> FileReader::FirstOf(const std::string& group, Centering center,
+std::vector<std::uint64_t> FileReader::FirstTuplesOf(const std::string& group, Centering center,
     const std::string& name, const FirstTuples& first, const LevelDescription& level) const
 {
   const std::string ofLevel = group == Root ? std::string() : group.substr(group.rfind('/') + 1) + "/";
   const std::string list = center == Centering::Cell ? "CellDataOffset" : "PointDataOffset";
-  auto offsets = this->Steps.MaybeList(ofLevel + list + "s/" + name);
-  offsets = offsets ? offsets : this->Steps.MaybeList(ofLevel + list + "/" + name);
+  auto offsets = this->Steps.Find(ofLevel + list + "s/" + name);
+  offsets = offsets ? offsets : this->Steps.Find(ofLevel + list + "/" + name);
   if (!offsets) {
     return first(center);
   }
@@ -686,7 +687,7 @@ std::vector<std::uint64_t> FileReader::FirstOf(const std::string& group, Centeri
   return tuples;
 }
 
-/// Reads the description of an array. Returns nothing if the array cannot be read; see LeaveOut().
+/// Reads the description of an array. Returns nothing if the array cannot be read; see SkipArray().
 std::optional<LevelArray> FileReader::ReadArray(
     const std::string& group, LevelArray array, LevelDescription& level)
 {
@@ -694,11 +695,11 @@ std::optional<LevelArray> FileReader::ReadArray(
   hdf5::Dataset info;
   const std::string fault = CatchError([&] { info = this->File.Describe(dataset); });
   if (!fault.empty()) {
-    this->LeaveOut(array, fault);
+    this->SkipArray(array, fault);
     return std::nullopt;
   }
   const std::vector<std::uint64_t> dims = hdf5::DimsOf(info);
-  std::string unsupported = Access::WhyUnsupported(info);
+  std::string unsupported = Access::UnsupportedReason(info);
   if (unsupported.empty()) {
     const std::optional<int> components = this->ComponentsOf(dims, array, level);
     const int wanted = array.Role == MeshRole::Points ? 3 : 1;
@@ -709,11 +710,11 @@ std::optional<LevelArray> FileReader::ReadArray(
     array.Components = components.value_or(1);
     array.Interleaved = array.Components > 1;
   }
-  if (!unsupported.empty() && IsOfMesh(array)) {
+  if (!unsupported.empty() && IsMeshArray(array)) {
     this->File.FailUnsupported(unsupported, dataset);
   }
   if (!unsupported.empty()) {
-    this->LeaveOut(array, hdf5::UnsupportedError(this->Result.Path, unsupported, dataset).what());
+    this->SkipArray(array, hdf5::UnsupportedError(this->Result.Path, unsupported, dataset).what());
     return std::nullopt;
   }
   this->OffsetCount += array.First.size();
@@ -724,10 +725,10 @@ std::optional<LevelArray> FileReader::ReadArray(
   this->CheckTuples(dataset, array, tuples, ProductOf(dims) / static_cast<std::uint64_t>(array.Components));
   if (this->Result.Type == FileType::Image && info.Layout == hdf5::StorageLayout::Virtual &&
       this->IsScattered(dataset, array, tuples)) {
-    this->LeaveOut(array, hdf5::UnsupportedError(this->Result.Path, SeveralParts, dataset).what());
+    this->SkipArray(array, hdf5::UnsupportedError(this->Result.Path, SeveralSources, dataset).what());
     return std::nullopt;
   }
-  level.PlanesPerCut = std::max(level.PlanesPerCut, PlanesOfChunk(info, this->Steps.IsThere()));
+  level.PlanesPerCut = std::max(level.PlanesPerCut, PlanesOfChunk(info, this->Steps.Exists()));
   return array;
 }
 
@@ -744,13 +745,13 @@ bool FileReader::IsScattered(const std::string& dataset, const LevelArray& array
 }
 
 /// Skips an array that is unsupported or damaged, with a message. Throws Error for a mesh's own arrays.
-void FileReader::LeaveOut(const LevelArray& array, const std::string& fault)
+void FileReader::SkipArray(const LevelArray& array, const std::string& fault)
 {
-  if (IsOfMesh(array)) {
+  if (IsMeshArray(array)) {
     throw Error(fault);
   }
-  if (this->Reported.emplace(array.StoredName).second) {
-    this->Result.LeftOut.emplace_back(fault + " PatchIO skips the array.");
+  if (this->ReportedArrays.emplace(array.StoredName).second) {
+    this->Result.SkipMessages.emplace_back(fault + " PatchIO skips the array.");
   }
 }
 
@@ -760,9 +761,9 @@ std::optional<int> FileReader::ComponentsOf(
     std::vector<std::uint64_t> dims, const LevelArray& array, const LevelDescription& level) const
 {
   if (this->Result.Type != FileType::Image) {
-    return ComponentsBehind(dims, 1);  // the values of AMR and of meshes follow each other
+    return ComponentsAfterAxes(dims, 1);  // the values of AMR and of meshes follow each other
   }
-  if (this->Steps.IsThere() && !dims.empty()) {
+  if (this->Steps.Exists() && !dims.empty()) {
     dims.erase(dims.begin());
   }
   Int3 tuples;
@@ -781,7 +782,7 @@ void FileReader::CheckTuples(
   const std::uint64_t last =
       array.First.empty() ? 0 : *std::max_element(array.First.begin(), array.First.end());
   const std::uint64_t wanted = AddOffsets(this->File, last, tuples);
-  const bool more = this->Steps.IsThere() || this->Result.Type == FileType::Unstructured ||
+  const bool more = this->Steps.Exists() || this->Result.Type == FileType::Unstructured ||
                     this->Result.Type == FileType::Polygons;
   if (found < wanted || (found > wanted && !more)) {
     this->File.Fail(

@@ -36,7 +36,8 @@ std::size_t IndexOf(const Catalog& catalog, std::size_t row, int level, int vari
          static_cast<std::size_t>(variable);
 }
 
-std::size_t RowsOf(const Catalog& catalog)
+/// Returns the number of steps with entries in StepOffsets::First.
+std::size_t StepRowCount(const Catalog& catalog)
 {
   return catalog.PatchesChange ? 1 : static_cast<std::size_t>(catalog.StepsInFile);
 }
@@ -50,7 +51,7 @@ std::vector<std::byte> Pack(const StepOffsets& offsets)
   return out.Release();
 }
 
-/// Decodes the catalog's FormatData. Throws Error if the catalog is not that of a VTKHDF file.
+/// Decodes the catalog's FormatData. Throws Error if the catalog does not belong to a VTKHDF file.
 StepOffsets StepOffsetsOf(const Catalog& catalog)
 {
   StepOffsets offsets;
@@ -58,7 +59,7 @@ StepOffsets StepOffsetsOf(const Catalog& catalog)
   offsets.Type = static_cast<FileType>(in.Get<std::uint8_t>());
   offsets.LacksArrays = in.Get<std::uint8_t>() != 0;
   in.Get(offsets.First);
-  if (offsets.First.size() != IndexOf(catalog, RowsOf(catalog), 0, 0)) {
+  if (offsets.First.size() != IndexOf(catalog, StepRowCount(catalog), 0, 0)) {
     throw Error("The description of the time step does not belong to a VTKHDF file.");
   }
   return offsets;
@@ -121,7 +122,7 @@ void AddLevel(const FileDescription& file, int number, Catalog& catalog)
 
 /// Returns the variable for an array, and adds it if necessary. Levels may have different arrays, but arrays
 /// of one name must have the same number of components. Throws Error.
-int VariableOf(const LevelArray& array, const std::string& path, Catalog& catalog)
+int FindOrAddVariable(const LevelArray& array, const std::string& path, Catalog& catalog)
 {
   const std::string& stored = array.StoredName;
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
@@ -167,10 +168,10 @@ std::vector<std::uint64_t> AddVariables(const FileDescription& file, Catalog& ca
   for (const LevelDescription& level : file.Levels) {
     std::vector<int>& variables = ofLevels.emplace_back();
     for (const LevelArray& array : level.Arrays) {
-      variables.push_back(VariableOf(array, file.Path, catalog));
+      variables.push_back(FindOrAddVariable(array, file.Path, catalog));
     }
   }
-  const std::size_t rows = RowsOf(catalog);
+  const std::size_t rows = StepRowCount(catalog);
   std::vector<std::uint64_t> firsts(IndexOf(catalog, rows, 0, 0), 0);
   catalog.ResetPresence();
   std::vector<bool> changes(catalog.Variables.size(), false);
@@ -191,7 +192,7 @@ std::vector<std::uint64_t> AddVariables(const FileDescription& file, Catalog& ca
   return firsts;
 }
 
-/// Returns the number at the end of the file's name, before its extension; 0 if there is none.
+/// Returns the number at the end of the file's name, before the extension; 0 if the name has no such number.
 std::int64_t NumberInName(const std::string& path)
 {
   const std::string name = path.substr(path.rfind('/') + 1);
@@ -208,7 +209,7 @@ TimeStep StepOf(const FileDescription& file, int number)
 {
   TimeStep step;
   step.Path = file.Path;
-  step.InFile = number;
+  step.StepInFile = number;
   step.Step = file.Times.empty() ? NumberInName(file.Path) : number;
   step.Time = file.Times.empty() ? file.Time.value_or(0) : file.Times[static_cast<std::size_t>(number)];
   return step;
@@ -233,7 +234,7 @@ Catalog CatalogOf(const FileDescription& file)
   for (std::size_t level = 0; level < file.Levels.size(); ++level) {
     AddLevel(file, static_cast<int>(level), catalog);
   }
-  catalog.FormatData = Pack({file.Type, !file.LeftOut.empty(), AddVariables(file, catalog)});
+  catalog.FormatData = Pack({file.Type, !file.SkipMessages.empty(), AddVariables(file, catalog)});
   SetStep(catalog, StepOf(file, file.Step));
   return catalog;
 }
@@ -244,25 +245,26 @@ class Locator : public Hdf5Locator
 {
 public:
   Locator(const Catalog& catalog, const LocateOptions& options)
-      : Hdf5Locator(catalog, options), Offsets(StepOffsetsOf(catalog)), Before(catalog.Variables.size())
+      : Hdf5Locator(catalog, options), Offsets(StepOffsetsOf(catalog)), TuplesBefore(catalog.Variables.size())
   {
     this->Table.Files = {catalog.Path};
   }
 
 private:
   Location LocateOne(const PatchVariable& request) override;
-  const std::vector<std::uint64_t>& BeforePatches(int variable);
-  std::uint64_t TuplesShared(int first, int patch) const;
+  const std::vector<std::uint64_t>& TuplesBeforePatches(int variable);
+  std::uint64_t SharedTuples(int first, int patch) const;
 
   const StepOffsets Offsets;
-  std::vector<std::vector<std::uint64_t>> Before;  ///< by variable, filled when needed; see BeforePatches()
+  std::vector<std::vector<std::uint64_t>>
+      TuplesBefore;  ///< by variable, filled when needed; see TuplesBeforePatches()
 };
 
 /// Returns the number of tuples before each patch of a level, counted from the level's first tuple in the
 /// data set.
-const std::vector<std::uint64_t>& Locator::BeforePatches(int variable)
+const std::vector<std::uint64_t>& Locator::TuplesBeforePatches(int variable)
 {
-  std::vector<std::uint64_t>& before = this->Before[static_cast<std::size_t>(variable)];
+  std::vector<std::uint64_t>& before = this->TuplesBefore[static_cast<std::size_t>(variable)];
   if (!before.empty()) {
     return before;
   }
@@ -271,7 +273,7 @@ const std::vector<std::uint64_t>& Locator::BeforePatches(int variable)
   for (const Level& level : this->Data.Levels) {
     std::uint64_t tuples = 0;
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-      const std::uint64_t shared = sharing ? this->TuplesShared(level.FirstPatch, p) : 0;
+      const std::uint64_t shared = sharing ? this->SharedTuples(level.FirstPatch, p) : 0;
       before.push_back(tuples - shared);
       tuples += static_cast<std::uint64_t>(this->Data.StoredTuples(variable, p)) - shared;
     }
@@ -281,7 +283,7 @@ const std::vector<std::uint64_t>& Locator::BeforePatches(int variable)
 
 /// Returns the number of tuples that a patch shares with its predecessor: successive slices of an image have
 /// a plane of nodes in common.
-std::uint64_t Locator::TuplesShared(int first, int patch) const
+std::uint64_t Locator::SharedTuples(int first, int patch) const
 {
   const auto dims = this->Data.ArrayDims(patch, Centering::Node, {0, 0, 0});
   std::uint64_t shared = 0;
@@ -301,7 +303,7 @@ Location Locator::LocateOne(const PatchVariable& request)
   const int level = this->Data.Patches[patch].Level;
   const std::size_t row = this->Data.PatchesChange ? 0 : static_cast<std::size_t>(this->Data.StepInFile);
   const std::uint64_t first = this->Offsets.First[IndexOf(this->Data, row, level, variable)] +
-                              this->BeforePatches(variable)[static_cast<std::size_t>(patch)];
+                              this->TuplesBeforePatches(variable)[static_cast<std::size_t>(patch)];
   const auto tuples = static_cast<std::uint64_t>(this->Data.StoredTuples(variable, patch));
   return this->LocateAt({this->Data.Path, GroupOfLevel(this->Offsets.Type, level) + "/" + info.StoredName,
                             {first * components, tuples * components}},
@@ -323,7 +325,7 @@ bool VtkhdfFormat::SeemsBroken(const std::string& path) const
          !hdf5::CanOpen(path);
 }
 
-std::string VtkhdfFormat::Declines(const std::string& path) const
+std::string VtkhdfFormat::UnsupportedContents(const std::string& path) const
 {
   const std::string type = NameOfType(path);
   return type.empty() ? type : "VTKHDF file of type '" + PlainText(type) + "'";
@@ -333,7 +335,7 @@ Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& op
 {
   Series series;
   const std::string absolute = fs::absolute(path).lexically_normal().string();
-  const auto known = options.Known ? options.Known(absolute) : std::nullopt;
+  const auto known = options.KnownHead ? options.KnownHead(absolute) : std::nullopt;
   if (known) {
     series.Steps.push_back(*known);
     return series;
@@ -342,7 +344,7 @@ Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& op
   for (int step = 0; step < std::max(static_cast<int>(file.Times.size()), 1); ++step) {
     series.Steps.push_back(StepOf(file, step));
   }
-  series.Warnings = file.LeftOut;
+  series.Warnings = file.SkipMessages;
   return series;
 }
 
@@ -353,7 +355,7 @@ Catalog VtkhdfFormat::ReadCatalog(const std::string& path) const
 
 Catalog VtkhdfFormat::ReadStep(const TimeStep& step) const
 {
-  return CatalogOf(ReadFileDescription(step.Path, step.InFile));
+  return CatalogOf(ReadFileDescription(step.Path, step.StepInFile));
 }
 
 bool VtkhdfFormat::NeedsIndex(const Catalog& catalog) const

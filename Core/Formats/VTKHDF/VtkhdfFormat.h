@@ -10,10 +10,10 @@ class VtkhdfFormat : public Format
 {
 public:
   const char* Name() const override { return "VTKHDF"; }
-  const char* Opens() const override { return "a VTKHDF file with an image, AMR levels or a mesh"; }
+  const char* SupportedFiles() const override { return "a VTKHDF file with an image, AMR levels or a mesh"; }
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;
-  std::string Declines(const std::string& path) const override;
+  std::string UnsupportedContents(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   Catalog ReadCatalog(const std::string& path) const override;
   Catalog ReadStep(const TimeStep& step) const override;

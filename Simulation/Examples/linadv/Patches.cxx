@@ -47,7 +47,7 @@ Box Geometry::TileCells(int level, const Int3& tile) const
   return Intersect(Refine({tile, tile}, this->Patch), this->Domain(level));
 }
 
-Grid::Grid(const Geometry& geometry, int level, const TileSet& tiles, int ranks)
+Grid::Grid(const Geometry& geometry, int level, const TileSet& tiles, int rankCount)
     : SpaceGeometry(geometry), LevelNumber(level)
 {
   for (const Int3& tile : tiles) {
@@ -59,7 +59,7 @@ Grid::Grid(const Geometry& geometry, int level, const TileSet& tiles, int ranks)
   std::int64_t before = 0;
   for (OwnedBox& patch : this->PatchList) {
     const std::int64_t middle = 2 * before + patch.Cells.CellCount();
-    patch.Owner = static_cast<int>(std::min<std::int64_t>(ranks - 1, middle * ranks / (2 * total)));
+    patch.Owner = static_cast<int>(std::min<std::int64_t>(rankCount - 1, middle * rankCount / (2 * total)));
     before += patch.Cells.CellCount();
   }
 }

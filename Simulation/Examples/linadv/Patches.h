@@ -124,7 +124,7 @@ void ForEachLocalPatch(AnyField& field, Visit visit)
 class Grid
 {
 public:
-  Grid(const Geometry& geometry, int level, const TileSet& tiles, int ranks);
+  Grid(const Geometry& geometry, int level, const TileSet& tiles, int rankCount);
 
   const Geometry& Space() const { return this->SpaceGeometry; }
   int Level() const { return this->LevelNumber; }

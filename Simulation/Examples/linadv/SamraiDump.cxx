@@ -240,7 +240,7 @@ std::string TimeOfDump()
   return text;
 }
 
-void DraftRun(const Catalog& catalog, int ranks, Hdf5Draft& draft)
+void DraftRun(const Catalog& catalog, int rankCount, Hdf5Draft& draft)
 {
   const std::string info = "/BASIC_INFO/";
   draft[info + "VDR_version_number"] = Floats({2});
@@ -248,8 +248,8 @@ void DraftRun(const Catalog& catalog, int ranks, Hdf5Draft& draft)
   draft[info + "time"] = Doubles({catalog.Time});
   draft[info + "time_step_number"] = Ints({static_cast<int>(catalog.Step)});
   draft[info + "time_of_dump"] = Texts({TimeOfDump()});
-  draft[info + "number_processors"] = Ints({ranks});
-  draft[info + "number_file_clusters"] = Ints({ranks});
+  draft[info + "number_processors"] = Ints({rankCount});
+  draft[info + "number_file_clusters"] = Ints({rankCount});
   draft[info + "number_dimensions_of_problem"] = Ints({catalog.Dimension});
   draft[info + "patch_names_printf"] = Texts({"f%F R%P B%B L%02L P%05T"});
 }
@@ -387,10 +387,10 @@ void DraftRelations(const Catalog& catalog, Hdf5Draft& draft)
 
 }  // namespace
 
-Hdf5Draft DraftSummary(const Catalog& catalog, int ranks, const std::vector<ComponentRange>& ranges)
+Hdf5Draft DraftSummary(const Catalog& catalog, int rankCount, const std::vector<ComponentRange>& ranges)
 {
   Hdf5Draft draft;
-  DraftRun(catalog, ranks, draft);
+  DraftRun(catalog, rankCount, draft);
   DraftLevels(catalog, draft);
   DraftPatches(catalog, draft);
   DraftVariables(catalog, ranges, draft);
@@ -498,34 +498,34 @@ void AddToIndex(const std::string& path, const std::string& line)
 
 }  // namespace
 
-void WriteDump(Communicator& comm, const std::string& directory, Catalog catalog, const PatchValues& values)
+void WriteDump(Communicator& ranks, const std::string& directory, Catalog catalog, const PatchValues& values)
 {
   const std::string dump = fmt::format("visit_dump.{:05}", catalog.Step);
   const std::string summary = directory + "/" + dump + "/summary.samrai";
-  RunOnAllRanks(comm, [&] {
+  RunOnAllRanks(ranks, [&] {
     CompleteCatalog(catalog);
-    if (comm.Rank() == 0) {
+    if (ranks.Rank() == 0) {
       PrepareFolder(directory + "/" + dump);
     }
   });
   std::vector<ComponentRange> ranges;
-  RunOnAllRanks(comm, [&] {
-    Hdf5Draft cluster = DraftCluster(catalog, comm.Rank(), values, &ranges);
+  RunOnAllRanks(ranks, [&] {
+    Hdf5Draft cluster = DraftCluster(catalog, ranks.Rank(), values, &ranges);
     for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
       // SAMRAI makes a group for each level, even if the rank has no patches on the level.
-      cluster[fmt::format("/processor.{:05}/level.{:05}", comm.Rank(), level)] =
+      cluster[fmt::format("/processor.{:05}/level.{:05}", ranks.Rank(), level)] =
           [](hid_t file, const std::string& path) {
             const hdf5::Handle links = IntermediateGroupLinks();
             Checked(H5Gclose(H5Gcreate2(file, path.c_str(), links, H5P_DEFAULT, H5P_DEFAULT)));
           };
     }
-    WriteHdf5(ClusterPath(summary, comm.Rank()), cluster);
+    WriteHdf5(ClusterPath(summary, ranks.Rank()), cluster);
   });
-  ranges = GatherValues(comm, ranges);
+  ranges = GatherValues(ranks, ranges);
   // A dump is complete when dumps.visit names it, so the order is: clusters, summary, index.
-  RunOnAllRanks(comm, [&] {
-    if (comm.Rank() == 0) {
-      WriteHdf5(summary, DraftSummary(catalog, comm.Size(), ranges));
+  RunOnAllRanks(ranks, [&] {
+    if (ranks.Rank() == 0) {
+      WriteHdf5(summary, DraftSummary(catalog, ranks.Size(), ranges));
       AddToIndex(directory + "/dumps.visit", dump + "/summary.samrai");
     }
   });

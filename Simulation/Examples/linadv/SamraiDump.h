@@ -103,9 +103,9 @@ struct ComponentRange
   double Min, Max;
 };
 
-/// Returns the draft of the summary of a dump by `ranks` ranks. Uses all members of the catalog except Path
-/// and materials.
-Hdf5Draft DraftSummary(const Catalog& catalog, int ranks, const std::vector<ComponentRange>& ranges);
+/// Returns the draft of the summary of a dump by `rankCount` ranks. Uses all members of the catalog except
+/// Path and materials.
+Hdf5Draft DraftSummary(const Catalog& catalog, int rankCount, const std::vector<ComponentRange>& ranges);
 
 /// Returns the draft of the cluster file `file`, with the variables of Presence::Stored as 32-bit floats.
 /// WriteHdf5() then calls `values` for each component, and adds the ranges of the unrounded values to
@@ -120,12 +120,12 @@ std::string ClusterPath(const std::string& summary, int file);
 
 /// Writes a dump to directory/visit_dump.NNNNN: one cluster file per rank (also for ranks without patches)
 /// and the summary. Adds a line to dumps.visit when the dump is complete. Throws Error on all ranks if a file
-/// cannot be written. Collective: every rank of `comm` calls it.
+/// cannot be written. Collective: every rank of `ranks` calls it.
 ///
 /// catalog: the same on all ranks. Dimension, Time, Step, Origin, Levels, Variables (without ghosts) and, of
 ///   the patches, Cells, Level, Number and Writer (the rank that has the values) are used. All patches have
 ///   all variables.
 /// values: called for the patches of this rank only; must not communicate.
-void WriteDump(Communicator& comm, const std::string& directory, Catalog catalog, const PatchValues& values);
+void WriteDump(Communicator& ranks, const std::string& directory, Catalog catalog, const PatchValues& values);
 
 }  // namespace patchio::draft

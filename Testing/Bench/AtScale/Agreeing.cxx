@@ -85,8 +85,8 @@ void AddAgreeing(CLI::App& program, const Answer& answer)
   command->add_option("--ranks", options->Ranks)->delimiter(',');
   command->callback([options, answer] {
     nlohmann::json found;
-    for (const int ranks : options->Ranks) {
-      found[std::to_string(ranks)] = AgreeAs(ranks, options->Path);
+    for (const int rankCount : options->Ranks) {
+      found[std::to_string(rankCount)] = AgreeAs(rankCount, options->Path);
     }
     answer(found);
   });

@@ -39,12 +39,12 @@ nlohmann::json CostOf(Make make)
 }
 
 /// Measures all work of one rank between the catalog and its first request.
-nlohmann::json PlanOf(const Catalog& catalog, int ranks, bool merge)
+nlohmann::json PlanOf(const Catalog& catalog, int rankCount, bool merge)
 {
   constexpr std::uint64_t arrayBytes = 16 * 16 * 16 * sizeof(float);
   StepOptions options;
-  options.Piece = ranks / 2;
-  options.Pieces = ranks;
+  options.Piece = rankCount / 2;
+  options.Pieces = rankCount;
   options.Blocks.Merge = merge;
   const std::uint64_t before = BytesInUse();
   ForgetMostBytes();
@@ -61,7 +61,7 @@ nlohmann::json PlanOf(const Catalog& catalog, int ranks, bool merge)
   const std::uint64_t kept = BytesInUse() - before;
   const std::uint64_t most = MostBytesInUse() - before;
   nlohmann::json parts{{"nesting", CostOf([&] { return std::make_unique<Nesting>(catalog, shown.Flags()); })},
-      {"preferred ranks", CostOf([&] { return PreferredRanks(catalog, ranks); })}};
+      {"preferred ranks", CostOf([&] { return PreferredRanks(catalog, rankCount); })}};
   const double located = CpuSeconds();
   const ReadPlan reads = PlanReads(LocationsOf(catalog, mine, arrayBytes), {}, {}, 16);
   return {{"parts", parts}, {"seconds", planned}, {"request_seconds", CpuSeconds() - located},
@@ -85,8 +85,8 @@ void AddPlanning(CLI::App& program, const Answer& answer)
     const double begin = CpuSeconds();
     found["broadcast_bytes"] = catalog.Serialize().size();
     found["serialize_seconds"] = CpuSeconds() - begin;
-    for (const int ranks : options->Ranks) {
-      found["ranks"][std::to_string(ranks)] = PlanOf(catalog, ranks, options->Merge);
+    for (const int rankCount : options->Ranks) {
+      found["ranks"][std::to_string(rankCount)] = PlanOf(catalog, rankCount, options->Merge);
     }
     answer(found);
   });

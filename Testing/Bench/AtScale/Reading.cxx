@@ -31,17 +31,17 @@ struct ReadOptions
 class Reading
 {
 public:
-  Reading(const ReadOptions& options, const Catalog& catalog, int ranks)
-      : Options(options), Step(catalog), PatchesOf(ranks), Storage(options.Storage)
+  Reading(const ReadOptions& options, const Catalog& catalog, int rankCount)
+      : Options(options), Step(catalog), PatchesOf(rankCount), Storage(options.Storage)
   {
     if (options.ConcurrencyOfRank > 0) {
       this->Storage.Concurrency =
-          std::max(1, static_cast<int>(std::lround(options.ConcurrencyOfRank * ranks)));
+          std::max(1, static_cast<int>(std::lround(options.ConcurrencyOfRank * rankCount)));
     }
     std::vector<int> all(catalog.Patches.size());
     std::iota(all.begin(), all.end(), 0);
     const std::vector<std::int64_t> weights(all.size(), static_cast<std::int64_t>(options.ArrayBytes));
-    const std::vector<int> parts = PartitionPatches(catalog, all, weights, ranks);
+    const std::vector<int> parts = PartitionPatches(catalog, all, weights, rankCount);
     for (std::size_t p = 0; p < parts.size(); ++p) {
       this->PatchesOf[parts[p]].push_back(static_cast<int>(p));
     }
@@ -49,7 +49,7 @@ public:
 
   nlohmann::json Run()
   {
-    const int ranks = static_cast<int>(this->PatchesOf.size());
+    const int rankCount = static_cast<int>(this->PatchesOf.size());
     nlohmann::json found{
         {"best_concurrency", this->Storage.Concurrency}, {"most_patches", this->MostPatches()}};
     found["one_level"] = this->Rate(false, [](int) { return 1; });
@@ -59,12 +59,12 @@ public:
       found["planned"][std::to_string(threads)] = this->Rate(true, same);
     }
     const auto rule = [&](int rank) {
-      return ThreadsFromStorage(this->Storage.Concurrency, this->Options.Load, ranks, rank);
+      return ThreadsFromStorage(this->Storage.Concurrency, this->Options.Load, rankCount, rank);
     };
     found["rule"] = {
         {"threads", rule(0)}, {"arrays", this->Rate(false, rule)}, {"planned", this->Rate(true, rule)}};
     if (this->Options.AdaptedSeconds > 0) {
-      found["adapted"] = this->Adapted(ranks);
+      found["adapted"] = this->Adapted(rankCount);
     }
     return found;
   }
@@ -102,18 +102,18 @@ private:
   }
 
   /// Returns the results of the mode Automatic on a storage without a profile.
-  nlohmann::json Adapted(int ranks) const
+  nlohmann::json Adapted(int rankCount) const
   {
     StorageKnowledge nothing;
     nothing.Class = MountClass::Parallel;
-    ThreadController controller(ControllerOptionsFor(nothing, ThreadPolicy::Balanced, {ranks, 1, 64}));
+    ThreadController controller(ControllerOptionsFor(nothing, ThreadPolicy::Balanced, {rankCount, 1, 64}));
     const int begin = controller.Threads();
     const AdaptedOutcome outcome = SimulateAdaptedRead(this->Storage, this->Options.Load,
         this->Options.ArrayBytes, this->Options.AdaptedSeconds, controller);
     double best = 0;
     for (int threads = 1; threads <= 64; ++threads) {
-      best =
-          std::max(best, this->Storage.Rate(ranks * threads, this->Options.Load, this->Options.ArrayBytes));
+      best = std::max(
+          best, this->Storage.Rate(rankCount * threads, this->Options.Load, this->Options.ArrayBytes));
     }
     return {{"begin", begin}, {"end", outcome.Threads}, {"windows", outcome.Windows}, {"rate", outcome.Rate},
         {"of_best", outcome.Rate / best}};
@@ -174,8 +174,8 @@ void AddReading(CLI::App& program, const Answer& answer)
     emulator::CheckModel(options->Storage);
     const Catalog catalog = MakeCatalog(options->Patches, 16);
     nlohmann::json found;
-    for (const int ranks : options->Ranks) {
-      found[std::to_string(ranks)] = Reading(*options, catalog, ranks).Run();
+    for (const int rankCount : options->Ranks) {
+      found[std::to_string(rankCount)] = Reading(*options, catalog, rankCount).Run();
     }
     answer(found);
   });

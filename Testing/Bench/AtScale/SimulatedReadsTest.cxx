@@ -27,9 +27,9 @@ emulator::Model Storage(int concurrency, double contention = 0)
   return model;
 }
 
-std::vector<RankReads> Alike(int ranks, int requests, int threads)
+std::vector<RankReads> Alike(int rankCount, int requests, int threads)
 {
-  return std::vector<RankReads>(ranks, {std::vector<std::uint64_t>(requests, Megabyte), threads});
+  return std::vector<RankReads>(rankCount, {std::vector<std::uint64_t>(requests, Megabyte), threads});
 }
 
 double SecondsOf(const emulator::Model& storage, const std::vector<RankReads>& ranks, int load = 0)
@@ -138,8 +138,8 @@ TEST(CountingCommunicator, FindsThatReadsReceiveHardlyMoreWithMoreRanks)
   program.parse(fmt::format(
       "agree {}/linadv_2d/visit_dump.00000/summary.samrai --ranks {},{}", PATCHIO_OWN_DATA, few, many));
   for (const char* const read : {"again", "automatic"}) {
-    const auto received = [&](int ranks) {
-      return found[std::to_string(ranks)][read]["received"].get<int>();
+    const auto received = [&](int rankCount) {
+      return found[std::to_string(rankCount)][read]["received"].get<int>();
     };
     EXPECT_LT(received(many) - received(few), many - few) << read;
     EXPECT_GT(received(many), 0) << read;

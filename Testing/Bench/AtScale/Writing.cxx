@@ -29,23 +29,23 @@ struct WriteOptions
 /// same number of consecutive planes.
 void AddCuboid(Volumes& volumes, int first, int planes, std::uint64_t bytesOfPlane)
 {
-  const int ranks = static_cast<int>(volumes.size());
+  const int rankCount = static_cast<int>(volumes.size());
   for (int plane = first; plane < first + planes; ++plane) {
-    volumes[static_cast<std::size_t>(plane) * ranks / 512] += bytesOfPlane;
+    volumes[static_cast<std::size_t>(plane) * rankCount / 512] += bytesOfPlane;
   }
 }
 
 /// Returns the bytes that each rank writes of a step in the five cases of the paper, with a domain of 512^3
 /// cells.
-std::vector<Volumes> CasesOf(int ranks)
+std::vector<Volumes> CasesOf(int rankCount)
 {
   constexpr std::uint64_t KB = 1024;
-  std::vector<Volumes> cases(5, Volumes(ranks, 0));
-  cases[0].assign(ranks, 12 * KB);
-  cases[1][ranks / 6] = cases[1][ranks / 2] = cases[1][ranks * 5 / 6] = 1024 * KB;
-  cases[2].assign(ranks, 8 * KB);
-  cases[2][ranks / 2] = 1024 * KB;
-  std::fill_n(cases[3].begin() + ranks / 4, ranks / 2, 512 * KB);
+  std::vector<Volumes> cases(5, Volumes(rankCount, 0));
+  cases[0].assign(rankCount, 12 * KB);
+  cases[1][rankCount / 6] = cases[1][rankCount / 2] = cases[1][rankCount * 5 / 6] = 1024 * KB;
+  cases[2].assign(rankCount, 8 * KB);
+  cases[2][rankCount / 2] = 1024 * KB;
+  std::fill_n(cases[3].begin() + rankCount / 4, rankCount / 2, 512 * KB);
   AddCuboid(cases[4], 60, 64, 64 * 64 * 4);
   AddCuboid(cases[4], 201, 33, 33 * 65 * 4);
   AddCuboid(cases[4], 400, 41, 10 * 40 * 4);

@@ -40,7 +40,7 @@ std::string LogOf(const std::vector<std::string>& records)
 {
   std::string log;
   for (const std::string& record : records) {
-    log += RecordLog::Framed(record, log.size());
+    log += RecordLog::Frame(record, log.size());
   }
   return log;
 }
@@ -159,7 +159,7 @@ TEST(RecordLogTest, ComesBack)
     const RecordLog found = ReadRecords(log);
     EXPECT_EQ(found.Records, records);
     EXPECT_EQ(found.End, log.size());
-    EXPECT_EQ(found.LostBytes + found.BytesAfter, 0u);
+    EXPECT_EQ(found.DamagedBytes + found.TrailingBytes, 0u);
   }
 }
 
@@ -175,7 +175,7 @@ TEST(RecordLogTest, ACutLogHasTheRecordsBeforeTheCut)
     records.resize(found.Records.size());
     EXPECT_EQ(found.Records, records);
     EXPECT_EQ(found.End, LogOf(records).size()) << "the next record goes where the last whole one ends";
-    EXPECT_EQ(found.LostBytes, 0u);
+    EXPECT_EQ(found.DamagedBytes, 0u);
   }
 }
 
@@ -189,8 +189,8 @@ TEST(RecordLogTest, DamageCostsOneRecordAndIsTold)
         static_cast<char>(dice.Between(1, 255));
     const RecordLog found = ReadRecords(log);
     EXPECT_EQ(found.Records.size() + 1, records.size());
-    EXPECT_GT(found.LostBytes + found.BytesAfter, 0u);
-    EXPECT_TRUE(found.LostBytes > 0 || found.Records.empty() || found.Records.back() != records.back())
+    EXPECT_GT(found.DamagedBytes + found.TrailingBytes, 0u);
+    EXPECT_TRUE(found.DamagedBytes > 0 || found.Records.empty() || found.Records.back() != records.back())
         << "damage between records is no record that is being written";
     std::size_t next = 0;
     for (const std::string& record : found.Records) {
@@ -210,8 +210,8 @@ TEST(RecordLogTest, ADamagedLastRecordIsNotOneThatIsBeingWritten)
   log[log.size() - 500] ^= 1;
   const RecordLog found = ReadRecords(log);
   EXPECT_EQ(found.Records.size(), 2u);
-  EXPECT_EQ(found.LostBytes, log.size() - found.End);
-  EXPECT_EQ(found.BytesAfter, 0u);
+  EXPECT_EQ(found.DamagedBytes, log.size() - found.End);
+  EXPECT_EQ(found.TrailingBytes, 0u);
 }
 
 TEST(RecordLogTest, AForgedLogTakesNoLongerThanItsSize)
@@ -483,7 +483,7 @@ TEST_F(Container, FilesOfOthersStay)
   // A writer replaces files that a killed writer has left before it made a log.
   testing::WriteText(this->Path + "/writer", "process 12 on there, which is writing to it");
   testing::WriteText(
-      this->Path + "/index.there.12.0.tmp", RecordLog::Framed(EncodeLogHead(), 0).substr(0, 20));
+      this->Path + "/index.there.12.0.tmp", RecordLog::Frame(EncodeLogHead(), 0).substr(0, 20));
   this->WriteStep(1);
   // A user has copied a file into the container.
   testing::WriteText(this->Path + "/step.000001.copy.hdf", "years of work");
@@ -555,13 +555,13 @@ TEST_F(Container, AForgedRecordGivesAMessage)
   this->Compression = {FilterType::None, FilterType::Deflate, FilterType::Zstd};
   this->WriteStep(1);
   const std::string sound = ReadLog(this->Path)->Steps[0].Bytes;
-  const std::string head = RecordLog::Framed(EncodeLogHead(), 0);
+  const std::string head = RecordLog::Frame(EncodeLogHead(), 0);
   std::string other = sound;
   other.replace(other.find("float64"), 7, "float7 ");
-  testing::WriteText(this->Path + "/index", head + RecordLog::Framed(other, head.size()));
+  testing::WriteText(this->Path + "/index", head + RecordLog::Frame(other, head.size()));
   EXPECT_THAT(MessageOf([&] { FormatOf(this->Path).ReadCatalog(this->Path + "/step.000001.hdf"); }),
       HasSubstr("a.pio/index: step 1: The record of the step has the unknown type 'float7 '."));
-  testing::WriteText(this->Path + "/index", head + RecordLog::Framed("?", head.size()));
+  testing::WriteText(this->Path + "/index", head + RecordLog::Frame("?", head.size()));
   EXPECT_THAT(MessageOf([&] { ReadLog(this->Path); }), HasSubstr("a.pio/index: record 1: "));
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -575,7 +575,7 @@ TEST_F(Container, AForgedRecordGivesAMessage)
         forged.insert(at, std::string(this->Random.Between(1, 18), '9'));
       }
     }
-    std::ofstream(this->Path + "/index", std::ios::binary) << head << RecordLog::Framed(forged, head.size());
+    std::ofstream(this->Path + "/index", std::ios::binary) << head << RecordLog::Frame(forged, head.size());
     const ContainerFormat format;
     try {
       const Series series = format.OpenSeries(this->Path, {});

@@ -142,7 +142,7 @@ TEST(FormatOf, NamesWhatEachFormatOpens)
   WriteText(folder / "notes.txt", "hello");
   const std::string message = MessageOf([&] { FormatOf(folder / "notes.txt"); });
   for (const Format* format : AllFormats()) {
-    EXPECT_THAT(message, HasSubstr(format->Opens()));
+    EXPECT_THAT(message, HasSubstr(format->SupportedFiles()));
   }
 }
 

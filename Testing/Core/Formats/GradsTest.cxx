@@ -326,7 +326,7 @@ TEST_F(Grads, StepsAreThoseThatTheFileHolds)
   ASSERT_EQ(series.Steps.size(), 2u);
   EXPECT_EQ(series.Steps[1].Time, (1456704000) / 3600.0);
   EXPECT_EQ(series.Steps[1].Date, "2016-02-29 00:00");
-  EXPECT_EQ(series.Steps[1].InFile, 1);
+  EXPECT_EQ(series.Steps[1].StepInFile, 1);
   EXPECT_THAT(series.Warnings, IsEmpty());
   EXPECT_THAT(this->Load("u", 1), ElementsAre(18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29));
   EXPECT_THAT(this->Load("ps", 0), ElementsAre(12, 13, 14, 15, 16, 17));
@@ -432,7 +432,7 @@ TEST_F(Grads, FilesOfATemplateMayLack)
   this->WriteNumbers("data2", 18);
   const Series series = this->Open(text);
   ASSERT_EQ(series.Steps.size(), 1u);
-  EXPECT_EQ(series.Steps[0].InFile, 1);
+  EXPECT_EQ(series.Steps[0].StepInFile, 1);
   EXPECT_THAT(series.Warnings, ElementsAre(AllOf(HasSubstr("1 data file is missing"), HasSubstr("data1"))));
   EXPECT_THAT(this->Load("ps", 1), ElementsAre(12, 13, 14, 15, 16, 17));
 }

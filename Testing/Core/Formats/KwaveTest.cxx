@@ -275,7 +275,7 @@ TEST_F(Kwave, StepsAreThoseThatWereSampled)
   for (int n = 0; n < 3; ++n) {
     EXPECT_EQ(series.Steps[n].Step, 8 + n);
     EXPECT_EQ(series.Steps[n].Time, 0.5 * (7 + n));
-    EXPECT_EQ(series.Steps[n].InFile, n);
+    EXPECT_EQ(series.Steps[n].StepInFile, n);
     EXPECT_EQ(series.Steps[n].Path, this->Folder / "out.h5");
   }
 }

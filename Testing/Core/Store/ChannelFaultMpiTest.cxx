@@ -99,21 +99,21 @@ void CheckReading(const std::string& folder, int victim)
 }
 
 /// Rank 0 reads instead.
-void CheckStaging(Communicator& comm, const std::string& folder, int victim)
+void CheckStaging(Communicator& ranks, const std::string& folder, int victim)
 {
   const std::string path = MakeFile(folder, 100000);
   const std::string seen = Rank == victim ? folder + "/none" : path;
-  StagedMemory memory(comm, 100000, {});
+  StagedMemory memory(ranks, 100000, {});
   std::unique_ptr<PlainFile> file;
   if (Rank == 0) {
     file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read);
   }
-  memory.Load(comm, file.get(), seen, 0);
+  memory.Load(ranks, file.get(), seen, 0);
   Expect(AreTheFiles(memory.Data(), 0, 100000), fmt::format("staging, rank {}: other bytes", victim));
 }
 
 /// Writes a shard of `Rank + 1` bytes on each rank.
-std::string FaultOfWriting(Communicator& comm, const std::string& path)
+std::string FaultOfWriting(Communicator& ranks, const std::string& path)
 {
   const std::vector<std::byte> first(10), second(20), shard(Rank + 1, static_cast<std::byte>(Rank));
   std::vector<PartEntry> parts{{first.size(), 0, Checksum(first.data(), first.size())},
@@ -122,23 +122,25 @@ std::string FaultOfWriting(Communicator& comm, const std::string& path)
     const std::vector<std::byte> ofRank(rank + 1, static_cast<std::byte>(rank));
     parts.push_back({ofRank.size(), 0, Checksum(ofRank.data(), ofRank.size())});
   }
-  return CatchError([&] { WriteIndexFile(comm, path, IndexFileHead(parts), {first, second}, shard.data()); });
+  return CatchError([&] {
+    WriteIndexFile(ranks, path, IndexFileHead(parts), {first, second}, shard.data());
+  });
 }
 
-void CheckWriting(Communicator& comm, const std::string& folder, int victim)
+void CheckWriting(Communicator& ranks, const std::string& folder, int victim)
 {
   const std::string where = fmt::format("writing, rank {}", victim);
   const auto name = [&](const char* what) { return fmt::format("{}/{}-{}", folder, what, victim); };
-  Expect(FaultOfWriting(comm, name("well")).empty(), where + " well");
+  Expect(FaultOfWriting(ranks, name("well")).empty(), where + " well");
   if (Rank == 0) {
     Expect(IndexFileHead::Read(name("well")).ShardCount() == std::size_t(Ranks), where + ": another file");
   }
   if (victim > 0) {  // rank 0 makes the file
-    const std::string fault = FaultOfWriting(comm, Rank == victim ? folder + "/none" : name("torn"));
+    const std::string fault = FaultOfWriting(ranks, Rank == victim ? folder + "/none" : name("torn"));
     Expect(fault.find("No such file") != std::string::npos, where + " has no such file, but: " + fault);
   }
   RankThatCannotOpen = victim;
-  Expect(!FaultOfWriting(comm, name("shut")).empty(), where + " cannot open it, and all is well");
+  Expect(!FaultOfWriting(ranks, name("shut")).empty(), where + " cannot open it, and all is well");
   RankThatCannotOpen = -1;
   if (Rank == 0) {
     bool refused = false;
@@ -152,7 +154,7 @@ void CheckWriting(Communicator& comm, const std::string& folder, int victim)
 }
 
 /// Removes the working folder of rank 0, so that a relative path is invalid on rank 0 only.
-void CheckLostFolder(Communicator& comm, const std::string& folder)
+void CheckLostFolder(Communicator& ranks, const std::string& folder)
 {
   testing::IrregularFormat format;
   if (Rank == 0) {
@@ -163,23 +165,23 @@ void CheckLostFolder(Communicator& comm, const std::string& folder)
   IndexSettings settings;
   settings.SettleSeconds = -10;
   const DescribingState describing = StateOfDescribingFile(catalog.Path);
-  BuiltIndex built = *BuildIndex(comm, format, catalog, settings);
+  BuiltIndex built = *BuildIndex(ranks, format, catalog, settings);
   const fs::path before = fs::current_path();
   if (Rank == 0) {
     fs::create_directory(folder + "/gone");
     fs::current_path(folder + "/gone");
     fs::remove(folder + "/gone");
   }
-  const std::string fault = CatchError([&] { FindStepIndexFile(comm, "summary.samrai", settings); });
+  const std::string fault = CatchError([&] { FindStepIndexFile(ranks, "summary.samrai", settings); });
   Expect(!fault.empty(), "a place for a path that leads nowhere");
   const std::string absolute = catalog.Path;
   catalog.Path = "summary.samrai";
-  const SaveOutcome outcome = SaveStepIndexFile(comm, format, catalog, built, describing, settings);
+  const SaveOutcome outcome = SaveStepIndexFile(ranks, format, catalog, built, describing, settings);
   Expect(outcome.Path.empty() && !outcome.Reason.empty(), "saved where a path leads nowhere");
   fs::current_path(before);
   catalog.Path = absolute;
-  Expect(!SaveStepIndexFile(comm, format, catalog, built, describing, settings).Path.empty(), "not saved");
-  Expect(FindStepIndexFile(comm, absolute, settings).Found.has_value(), "not found");
+  Expect(!SaveStepIndexFile(ranks, format, catalog, built, describing, settings).Path.empty(), "not saved");
+  Expect(FindStepIndexFile(ranks, absolute, settings).Found.has_value(), "not found");
 }
 
 }  // namespace

@@ -35,12 +35,12 @@ void Expect(bool holds, const std::string& what)
 class Group
 {
 public:
-  explicit Group(int ranks)
+  explicit Group(int rankCount)
   {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm part = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &part);
+    MPI_Comm_split(MPI_COMM_WORLD, rank < rankCount ? 0 : MPI_UNDEFINED, rank, &part);
     this->Mpi = OwnedComm(part);
     if (part != MPI_COMM_NULL) {
       this->Ranks = MakeMpiCommunicator(part);
@@ -141,7 +141,7 @@ void CheckDamaged(const Truth& truth, const std::string& indexFile)
   Expect(!search.Warning().empty(), "a damaged index file is worth a warning");
 }
 
-void CheckStep(const std::string& path, int ranks)
+void CheckStep(const std::string& path, int rankCount)
 {
   const Truth truth(path);
   Expect(truth.Table.Problems.empty(), path + ": not sound");
@@ -149,13 +149,13 @@ void CheckStep(const std::string& path, int ranks)
   for (const int writers : {1, 2, 4}) {
     for (const auto& [name, settings] : Ways()) {
       const Group group(writers);
-      if (writers <= ranks && group.Ranks) {
+      if (writers <= rankCount && group.Ranks) {
         indexFile =
             Write(truth, *group.Ranks, settings, fmt::format("{}: {} writers, {}", path, writers, name));
       }
       MPI_Barrier(MPI_COMM_WORLD);
       // All methods of writing make equal files.
-      if (writers <= ranks && (name == "shared memory" || name == "two ranks a machine")) {
+      if (writers <= rankCount && (name == "shared memory" || name == "two ranks a machine")) {
         CheckReaders(truth, writers, name);
       }
     }
@@ -184,8 +184,8 @@ void CheckNoPlace(const std::string& path)
 int main(int argc, char** argv)
 {
   MPI_Init(&argc, &argv);
-  int ranks = 1, rank = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  int rankCount = 1, rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &rankCount);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::vector<std::string> paths;
   for (int i = 1; i < argc; ++i) {
@@ -204,7 +204,7 @@ int main(int argc, char** argv)
     paths.clear();
   }
   for (const std::string& path : paths) {
-    CheckStep(path, ranks);
+    CheckStep(path, rankCount);
   }
   if (!paths.empty()) {
     CheckNoPlace(paths.front());

@@ -424,7 +424,7 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheHeads)
   const auto open = [&](IndexMode mode, double settle) {
     SeriesIndexFile indexFile(index, mode);
     SeriesOptions options;
-    options.Known = [&](const std::string& step) { return indexFile.HeadOf(step); };
+    options.KnownHead = [&](const std::string& step) { return indexFile.HeadOf(step); };
     const Series series = FormatOf(index).OpenSeries(index, options);
     EXPECT_EQ(indexFile.Save(series, settle), "");
     return series;
@@ -463,7 +463,7 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheNotes)
   OverwriteUnseen(this->Summary, 0, "no HDF5!");
   SeriesIndexFile indexFile(index, IndexMode::On);
   SeriesOptions options;
-  options.Known = [&](const std::string& step) { return indexFile.HeadOf(step); };
+  options.KnownHead = [&](const std::string& step) { return indexFile.HeadOf(step); };
   EXPECT_THAT(FormatOf(index).OpenSeries(index, options).Notes, ::testing::ElementsAre("kept"));
 }
 

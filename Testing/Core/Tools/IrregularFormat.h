@@ -24,7 +24,7 @@ public:
   static constexpr std::uint64_t FileBytes = 1 << 16;
 
   const char* Name() const override { return "SAMRAI"; }
-  const char* Opens() const override { return "nothing"; }
+  const char* SupportedFiles() const override { return "nothing"; }
   bool Claims(const std::string&) const override { return false; }
   Series OpenSeries(const std::string&, const SeriesOptions&) const override { return {}; }
   Catalog ReadCatalog(const std::string& path) const override

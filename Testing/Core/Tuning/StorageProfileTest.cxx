@@ -228,14 +228,16 @@ TEST_F(Profiles, OfThisKindOfNodeComeFirst)
 
 TEST_F(Profiles, OfTheNearestRankClassAreChosen)
 {
-  for (const int ranks : {1, 4, 16}) {
+  for (const int rankCount : {1, 4, 16}) {
     StorageProfile profile = Measured();
-    profile.Ranks = ranks;
-    profile.Concurrency = 10 * ranks;
+    profile.Ranks = rankCount;
+    profile.Concurrency = 10 * rankCount;
     SaveProfile(profile);
   }
-  const auto bestFor = [this](int ranks) {
-    return FindProfile("/proj/x", &this->Notes, this->Folder / "mountinfo", Now, ranks).value().Concurrency;
+  const auto bestFor = [this](int rankCount) {
+    return FindProfile("/proj/x", &this->Notes, this->Folder / "mountinfo", Now, rankCount)
+        .value()
+        .Concurrency;
   };
   EXPECT_EQ(bestFor(1), 10);
   EXPECT_EQ(bestFor(3), 40) << "rates differ little in between";
