@@ -336,10 +336,10 @@ std::unique_ptr<Communicator> MakeMpiCommunicator(MPI_Comm comm)
   return std::make_unique<MpiCommunicator>(comm);
 }
 
-std::string CatchError(const std::function<void()>& work)
+std::string CaughtError()
 {
   try {
-    work();
+    throw;
   } catch (const std::bad_alloc&) {
     return "Out of memory. Select less data, or use more ranks on more machines.";
   } catch (const std::system_error& error) {
@@ -352,7 +352,6 @@ std::string CatchError(const std::function<void()>& work)
     const std::string text = error.what();
     return text.empty() ? "An unknown error occurred. Please report it." : text;
   }
-  return {};
 }
 
 void RunOnAllRanks(Communicator& ranks, const std::function<void()>& work)

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -141,13 +142,20 @@ std::unique_ptr<Communicator> MakeSelfCommunicator();
 /// Returns a communicator of the processes of `comm`, which must outlive the result.
 std::unique_ptr<Communicator> MakeMpiCommunicator(MPI_Comm comm);
 
+/// Returns the message, worded for the user, of the exception being handled. Call it in a catch block.
+std::string CaughtError();
+
 /// Runs `work`. Returns the message, worded for the user, of the exception that `work` throws, or an empty
 /// text if `work` succeeds.
-std::string CatchError(const std::function<void()>& work);
-/// Returns the message, worded for the user, of the exception being handled. Call it in a catch block.
-inline std::string CaughtError()
+template <typename Work>
+std::string CatchError(const Work& work)
 {
-  return CatchError([] { throw; });
+  try {
+    work();
+    return {};
+  } catch (const std::exception&) {
+    return CaughtError();
+  }
 }
 
 /// Runs `work`, which must not communicate. If `work` fails on any rank, all ranks throw Error with the

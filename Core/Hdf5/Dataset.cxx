@@ -205,7 +205,7 @@ Dataspace ParseDataspace(Cursor& message)
   if (version < 1 || version > 2) {
     throw Unsupported(fmt::format("dataspace of version {}", version));
   }
-  Require(space.Rank <= Dataspace::MostAxes && type <= null && (type == simple || space.Rank == 0),
+  Require(space.Rank <= MostAxes && type <= null && (type == simple || space.Rank == 0),
       "an impossible shape");
   for (unsigned d = 0; d < space.Rank; ++d) {
     space.Dims[d] = space.MaximumDims[d] = message.Read<std::uint64_t>();
@@ -368,7 +368,7 @@ void DatasetMessages::ParsePlainLayout(const Message& message, unsigned layoutCl
 /// more axes than PatchIO decodes. Throws Corrupt for an impossible number.
 bool DatasetMessages::SetChunkRank(unsigned axes)
 {
-  Require(axes >= 2 && axes <= Dataspace::MostAxes + 1, "chunks with an impossible number of axes");
+  Require(axes >= 2 && axes <= MostAxes + 1, "chunks with an impossible number of axes");
   this->ChunkRank = axes - 1;
   return this->ChunkRank <= ChunkedArray::MaximumRank;
 }

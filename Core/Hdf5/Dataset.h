@@ -162,8 +162,6 @@ auto WithErrorNames(const std::string& file, const Name& name, const Work& work)
 /// The shape of a data set or an attribute, see section IV.A.2.b of the specification.
 struct Dataspace
 {
-  static constexpr unsigned MostAxes = 32;
-
   unsigned Rank = 0;
   std::uint64_t Values = 1;
   /// The first Rank entries are set, slowest axis first; see Dataset::MaximumDims.

@@ -8,7 +8,6 @@ namespace patchio::hdf5 {
 namespace {
 
 constexpr int MaximumDepth = 16;  ///< greatest number of types inside each other
-constexpr unsigned MostAxes = 32;
 
 /// The properties by which HDF5 describes a floating-point format, in bits: total size, position of the sign,
 /// position and size of the exponent, size of the mantissa, bias of the exponent.

@@ -11,6 +11,9 @@
 
 namespace patchio::hdf5 {
 
+/// Greatest number of axes of a data set, an array type or a selection, by HDF5's specification.
+constexpr unsigned MostAxes = 32;
+
 /// Parses the little-endian numbers and texts of a block of bytes one after another. The bytes must outlive
 /// the Cursor. All methods throw Corrupt if the bytes end too early.
 class Cursor

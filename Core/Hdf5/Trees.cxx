@@ -177,13 +177,13 @@ bool Tree2Reader::WalkNode(const Tree2& tree, std::uint64_t address, unsigned re
 
 namespace {
 
-constexpr std::uint64_t LargestBlock = std::uint64_t(1) << 24;
+constexpr std::uint64_t LargestHeapBlock = std::uint64_t(1) << 24;
 constexpr std::uint64_t LargestObject = 64 * 1024;
 constexpr unsigned MostRows = 64;
 
 /// Returns the size of the head of tables and blocks in bytes, without the checksum: signature, version,
 /// address of the header, offset in the heap.
-std::uint64_t HeadBytes(const FractalHeap& heap)
+std::uint64_t HeapHeaderBytes(const FractalHeap& heap)
 {
   return 4 + 1 + 8 + heap.OffsetBytes;
 }
@@ -224,7 +224,7 @@ FractalHeap FractalHeapReader::Open(std::uint64_t address)
   heap.RootRows = Load<std::uint16_t>(head + 140);
   RequireValidHeap(IsPowerOfTwo(heap.Width) && IsPowerOfTwo(heap.FirstBytes) &&
                    IsPowerOfTwo(heap.MostBytes) && heap.FirstBytes <= heap.MostBytes &&
-                   heap.MostBytes <= LargestBlock && offsetBits > 0 && offsetBits <= 64 &&
+                   heap.MostBytes <= LargestHeapBlock && offsetBits > 0 && offsetBits <= 64 &&
                    heap.RootRows <= MostRows && heap.MostObjectBytes <= LargestObject);
   heap.OffsetBytes = (offsetBits + 7) / 8;
   // The length of an object is stored in as few bytes as the smaller of the two limits needs.
@@ -243,7 +243,7 @@ const std::vector<std::byte>& FractalHeapReader::Read(const FractalHeap& heap, c
   const std::uint64_t offset = LoadBytes(id + 1, heap.OffsetBytes);
   const std::uint64_t length = LoadBytes(id + 1 + heap.OffsetBytes, heap.LengthBytes);
   const Block block = this->FindBlock(heap, offset);
-  const std::uint64_t begin = HeadBytes(heap) + (heap.HasChecksums ? ChecksumBytes : 0);
+  const std::uint64_t begin = HeapHeaderBytes(heap) + (heap.HasChecksums ? ChecksumBytes : 0);
   RequireValidHeap(length <= heap.MostObjectBytes && block.Inside >= begin && block.Inside <= block.Bytes &&
                    length <= block.Bytes - block.Inside);
   this->CheckBlock(heap, block);
@@ -268,7 +268,8 @@ FractalHeapReader::Block FractalHeapReader::FindBlock(const FractalHeap& heap, s
     const std::uint64_t bytes = BlockBytesInRow(heap, row);
     const std::uint64_t inRow = offset - (row == 0 ? 0 : firstRow << (row - 1));
     std::byte child[8];
-    this->Source.Read(table + HeadBytes(heap) + 8 * (row * heap.Width + inRow / bytes), child, sizeof(child));
+    this->Source.Read(
+        table + HeapHeaderBytes(heap) + 8 * (row * heap.Width + inRow / bytes), child, sizeof(child));
     const Block block{Load<std::uint64_t>(child), bytes, inRow % bytes};
     if (row < blockRows) {
       return block;
@@ -286,8 +287,8 @@ void FractalHeapReader::CheckTable(const FractalHeap& heap, std::uint64_t addres
   if (this->CheckedBlocks.count(address) > 0) {
     return;
   }
-  const std::uint64_t bytes = HeadBytes(heap) + 8 * rows * heap.Width + ChecksumBytes;
-  RequireValidHeap(bytes <= LargestBlock);
+  const std::uint64_t bytes = HeapHeaderBytes(heap) + 8 * rows * heap.Width + ChecksumBytes;
+  RequireValidHeap(bytes <= LargestHeapBlock);
   this->Bytes.resize(bytes);
   this->Source.ReadChecked(address, this->Bytes.data(), bytes);
   RequireValidHeap(Begins(this->Bytes.data(), "FHIB"));
@@ -306,7 +307,7 @@ void FractalHeapReader::CheckBlock(const FractalHeap& heap, const Block& block)
   if (heap.HasChecksums && this->Source.ComparesChecksums()) {
     // The checksum lies before the objects. HDF5 computes the checksum of a block with zeros instead of the
     // checksum.
-    std::byte* const stored = this->Bytes.data() + HeadBytes(heap);
+    std::byte* const stored = this->Bytes.data() + HeapHeaderBytes(heap);
     const auto checksum = Load<std::uint32_t>(stored);
     std::fill_n(stored, ChecksumBytes, std::byte{0});
     RequireValidHeap(Lookup3(this->Bytes.data(), block.Bytes) == checksum);

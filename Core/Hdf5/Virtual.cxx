@@ -5,8 +5,6 @@
 namespace patchio::hdf5 {
 namespace {
 
-constexpr unsigned MostAxes = 32;
-
 [[noreturn]] void FailSelection()
 {
   throw Unsupported("virtual data set of parts that are not blocks");

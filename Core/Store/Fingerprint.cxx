@@ -14,7 +14,7 @@ std::int64_t Nanoseconds(const timespec& time)
   return std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-std::optional<FileState> StateOf(const std::string& path, bool acceptsAnyType)
+std::optional<FileState> ReadState(const std::string& path, bool acceptsAnyType)
 {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0 || !(acceptsAnyType || S_ISREG(status.st_mode))) {
@@ -32,12 +32,12 @@ std::optional<FileState> StateOf(const std::string& path, bool acceptsAnyType)
 
 std::optional<FileState> StateOf(const std::string& path)
 {
-  return StateOf(path, false);
+  return ReadState(path, false);
 }
 
 std::optional<FileState> StateOfAny(const std::string& path)
 {
-  return StateOf(path, true);
+  return ReadState(path, true);
 }
 
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads)

@@ -54,7 +54,7 @@ std::string NameInDirectory(const std::string& path)
 
 /// Returns references to the members of an IndexFilePath, in the order in which rank 0 sends the members.
 template <typename Record>
-auto MembersOf(Record& indexFile)
+auto MembersOfPath(Record& indexFile)
 {
   return std::tie(indexFile.Path, indexFile.NextToData, indexFile.HasOldName);
 }
@@ -148,7 +148,7 @@ std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& ranks, const st
     ByteWriter out;
     out.Append<std::uint64_t>(paths.size());
     for (const IndexFilePath& indexFile : paths) {
-      out.Append(MembersOf(indexFile));
+      out.Append(MembersOfPath(indexFile));
     }
     return out.Release();
   });
@@ -157,7 +157,7 @@ std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& ranks, const st
     ByteReader in(message);
     paths.resize(in.Get<std::uint64_t>());
     for (IndexFilePath& indexFile : paths) {
-      in.Get(MembersOf(indexFile));
+      in.Get(MembersOfPath(indexFile));
     }
   });
   return paths;

@@ -17,13 +17,11 @@
 namespace patchio {
 namespace {
 
-constexpr Requirement Require = RequireInIndex;
-
 /// Returns `a` * `b`. Throws Error if the product is too large for any file.
 std::uint64_t CheckedProduct(std::uint64_t a, std::uint64_t b)
 {
   constexpr std::uint64_t most = std::uint64_t(1) << 62;
-  Require(b == 0 || a <= most / b, "an array with an impossible size");
+  RequireInIndex(b == 0 || a <= most / b, "an array with an impossible size");
   return a * b;
 }
 
@@ -31,7 +29,8 @@ std::uint64_t CheckedProduct(std::uint64_t a, std::uint64_t b)
 void CheckInside(
     std::uint64_t offset, std::uint64_t bytes, int file, const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(bytes <= fileBytes[file] && offset <= fileBytes[file] - bytes, "bytes after the end of their file");
+  RequireInIndex(
+      bytes <= fileBytes[file] && offset <= fileBytes[file] - bytes, "bytes after the end of their file");
 }
 
 /// Checks a location of the encoding Encoding::Raw. `arrays`: number of arrays of the variable; `values`:
@@ -39,11 +38,12 @@ void CheckInside(
 void CheckRaw(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
     const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
+  RequireInIndex(
+      location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
   const ByteRange* byteRanges = table.ByteRanges.data() + location.First;
   for (int c = 0; c < arrays; ++c) {
-    Require(byteRanges[c].Type == byteRanges[0].Type, "arrays of different types");
-    Require(byteRanges[c].Bytes == values * SizeOf(byteRanges[c].Type),
+    RequireInIndex(byteRanges[c].Type == byteRanges[0].Type, "arrays of different types");
+    RequireInIndex(byteRanges[c].Bytes == values * SizeOf(byteRanges[c].Type),
         "a byte range that does not match its array");
     CheckInside(byteRanges[c].Offset, byteRanges[c].Bytes, byteRanges[c].File, fileBytes);
   }
@@ -53,17 +53,17 @@ void CheckRaw(const LocationTable& table, const Location& location, int arrays, 
 void CheckSparse(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
     const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(arrays == 1 && location.Material >= 0,
+  RequireInIndex(arrays == 1 && location.Material >= 0,
       "sparse volume fractions of several components or without a material");
-  Require(location.Count == 1 || location.Count == 4,
+  RequireInIndex(location.Count == 1 || location.Count == 4,
       "sparse volume fractions with a wrong number of byte ranges");
   const ByteRange* byteRanges = table.ByteRanges.data() + location.First;
-  Require(
+  RequireInIndex(
       byteRanges[0].Bytes == 4 || byteRanges[0].Bytes == values * 4, "a list of materials with a wrong size");
   for (std::uint32_t i = 0; i < location.Count; ++i) {
-    Require(byteRanges[i].Type == (i == 3 ? ElementType::Float32 : ElementType::Int32),
+    RequireInIndex(byteRanges[i].Type == (i == 3 ? ElementType::Float32 : ElementType::Int32),
         "sparse volume fractions of a wrong type");
-    Require(i == 0 || (byteRanges[i].Bytes == byteRanges[1].Bytes && byteRanges[i].Bytes % 4 == 0),
+    RequireInIndex(i == 0 || (byteRanges[i].Bytes == byteRanges[1].Bytes && byteRanges[i].Bytes % 4 == 0),
         "mix arrays of different sizes");
     CheckInside(byteRanges[i].Offset, byteRanges[i].Bytes, byteRanges[i].File, fileBytes);
   }
@@ -75,7 +75,7 @@ void CheckSparse(const LocationTable& table, const Location& location, int array
 std::uint64_t ValuesOfSteps(std::uint64_t count, std::uint64_t stepValues, int steps)
 {
   const std::uint64_t distance = CheckedProduct(stepValues, static_cast<std::uint64_t>(steps - 1));
-  Require(count <= (std::uint64_t(1) << 62), "an array with an impossible size");
+  RequireInIndex(count <= (std::uint64_t(1) << 62), "an array with an impossible size");
   return distance + count;
 }
 
@@ -85,10 +85,10 @@ void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uin
 {
   for (std::size_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {
     const Chunk& chunk = table.Chunks[c];
-    Require(chunk.Number < chunks, "a chunk outside its array");
+    RequireInIndex(chunk.Number < chunks, "a chunk outside its array");
     const std::uint64_t step = c == array.FirstChunk ? 1 : chunk.Number - table.Chunks[c - 1].Number;
     // SelectStep() finds the chunks of a time step by the numbers of the chunks, so no chunk may be missing.
-    Require(step > 0 && step <= chunks && (step == 1 || array.StepStride == 0), "a duplicate chunk");
+    RequireInIndex(step > 0 && step <= chunks && (step == 1 || array.StepStride == 0), "a duplicate chunk");
     if (chunk.Bytes > 0) {
       CheckInside(chunk.Offset, chunk.Bytes, array.File, fileBytes);
     }
@@ -100,12 +100,12 @@ void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uin
 void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::uint64_t expectedValues,
     int steps, const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(array.Count == expectedValues, "a wrong number of values for its array");
+  RequireInIndex(array.Count == expectedValues, "a wrong number of values for its array");
   ChunkedArray all = array;
   all.Count = ValuesOfSteps(array.Count, array.StepStride, steps);
   const std::string fault = CatchError([&all] { CheckChunkedArray(all); });
   if (!fault.empty()) {
-    Require.Fail(fault);
+    RequireInIndex.Fail(fault);
   }
   std::uint64_t values = 1, chunks = 1;
   for (int axis = 0; axis < array.Rank; ++axis) {
@@ -113,12 +113,12 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
     chunks *= array.Dims[axis] / array.ChunkDims[axis] + (array.Dims[axis] % array.ChunkDims[axis] ? 1 : 0);
   }
   // The read would not set values without a chunk.
-  Require(array.Count < values || array.ChunkCount == chunks, "too few chunks");
-  Require(array.ChunkCount > 0, "an array without chunks");
+  RequireInIndex(array.Count < values || array.ChunkCount == chunks, "too few chunks");
+  RequireInIndex(array.ChunkCount > 0, "an array without chunks");
   if (array.StepStride > 0) {
     const ChunkRange range = ChunksHolding(all);
     const std::uint64_t first = table.Chunks[array.FirstChunk].Number;
-    Require(first == range.Begin && array.ChunkCount == range.End - range.Begin, "too few chunks");
+    RequireInIndex(first == range.Begin && array.ChunkCount == range.End - range.Begin, "too few chunks");
   }
   CheckChunks(table, array, chunks, fileBytes);
 }
@@ -140,18 +140,19 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
     case Encoding::Library:
       break;
     default:
-      return Require(location.Count == 0, "byte ranges for an array that stores no values");
+      return RequireInIndex(location.Count == 0, "byte ranges for an array that stores no values");
   }
-  Require(location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
+  RequireInIndex(
+      location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
   for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
     if (location.Kind == Encoding::Chunked) {
-      Require(table.ChunkedArrays[i].Type == table.ChunkedArrays[location.First].Type,
+      RequireInIndex(table.ChunkedArrays[i].Type == table.ChunkedArrays[location.First].Type,
           "arrays of different types");
       CheckChunked(table, table.ChunkedArrays[i], values, catalog.StepsInFile, fileBytes);
     } else {
       const LibraryArray& array = table.LibraryArrays[i];
-      Require(array.Type == table.LibraryArrays[location.First].Type, "arrays of different types");
-      Require(array.Count == values && array.First <= (std::uint64_t(1) << 62),
+      RequireInIndex(array.Type == table.LibraryArrays[location.First].Type, "arrays of different types");
+      RequireInIndex(array.Count == values && array.First <= (std::uint64_t(1) << 62),
           "a wrong number of values for its array");
       ValuesOfSteps(array.Count, array.StepStride, catalog.StepsInFile);
     }
@@ -227,8 +228,9 @@ IrregularLibraryArray Pack(const LibraryArray& array, std::string& letters)
 template <typename Record>
 void CheckFileAndType(const Record& record, std::uint64_t files)
 {
-  Require(record.File >= 0 && static_cast<std::uint64_t>(record.File) < files, "an invalid file number");
-  Require(record.Type <= LastElementType, "an unknown type");
+  RequireInIndex(
+      record.File >= 0 && static_cast<std::uint64_t>(record.File) < files, "an invalid file number");
+  RequireInIndex(record.Type <= LastElementType, "an unknown type");
 }
 
 /// Throws Error unless the byte of `flag` is 0 or 1. Reading a bool with any other byte is undefined, so this
@@ -237,7 +239,7 @@ void CheckFlag(const bool& flag)
 {
   std::uint8_t byte = 0;
   std::memcpy(&byte, &flag, 1);
-  Require(byte <= 1, "a flag that is neither 0 nor 1");
+  RequireInIndex(byte <= 1, "a flag that is neither 0 nor 1");
 }
 
 /// Returns whether `entry` has the same byte ranges as the preceding entry `before`, because the materials of
@@ -313,26 +315,26 @@ void IrregularLocations::CheckEntries(std::uint64_t keys) const
   const IrregularEntry* before = nullptr;
   for (std::uint64_t i = 0; i < this->Entries.Count; ++i) {
     const IrregularEntry& entry = this->Entries[i];
-    Require(entry.Key < keys && (!before || before->Key < entry.Key), "entries out of order");
-    Require(entry.Kind <= static_cast<std::uint64_t>(Encoding::Library), "an unknown encoding");
+    RequireInIndex(entry.Key < keys && (!before || before->Key < entry.Key), "entries out of order");
+    RequireInIndex(entry.Kind <= static_cast<std::uint64_t>(Encoding::Library), "an unknown encoding");
     const auto kind = static_cast<Encoding>(entry.Kind);
-    Require(kind != Encoding::Missing, "an entry for a missing array");
-    Require(kind != Encoding::SparseMaterials || entry.Count <= 4,
+    RequireInIndex(kind != Encoding::Missing, "an entry for a missing array");
+    RequireInIndex(kind != Encoding::SparseMaterials || entry.Count <= 4,
         "sparse volume fractions with a wrong number of byte ranges");
     std::uint64_t& taken = kind == Encoding::Raw || kind == Encoding::SparseMaterials ? byteRanges
                            : kind == Encoding::Chunked                                ? chunkedArrays
                            : kind == Encoding::Library                                ? libraryArrays
                                                                                       : none;
     if (!RepeatsByteRanges(entry, before)) {
-      Require(&taken == &none || entry.First == taken,
+      RequireInIndex(&taken == &none || entry.First == taken,
           "a location whose entries do not follow the entries of the location before");
       taken += entry.Count;
     }
     before = &entry;
   }
-  Require(none == 0, "byte ranges for an array that stores no values");
-  Require(byteRanges == this->ByteRanges.Count && chunkedArrays == this->ChunkedArrays.Count &&
-              libraryArrays == this->LibraryArrays.Count,
+  RequireInIndex(none == 0, "byte ranges for an array that stores no values");
+  RequireInIndex(byteRanges == this->ByteRanges.Count && chunkedArrays == this->ChunkedArrays.Count &&
+                     libraryArrays == this->LibraryArrays.Count,
       "a location whose entries do not follow the entries of the location before");
 }
 
@@ -352,13 +354,13 @@ void IrregularLocations::CheckChunkedArrays(std::uint64_t files) const
     CheckFileAndType(array, files);
     CheckFlag(array.BigEndian);
     for (const FilterType filter : array.Filters) {
-      Require(filter <= LastFilterType, "an unknown filter");
+      RequireInIndex(filter <= LastFilterType, "an unknown filter");
     }
-    Require(array.FirstChunk == taken && array.ChunkCount <= this->Chunks.Count - taken,
+    RequireInIndex(array.FirstChunk == taken && array.ChunkCount <= this->Chunks.Count - taken,
         "an invalid chunk number");
     taken += array.ChunkCount;
   }
-  Require(taken == this->Chunks.Count, "a chunk without an array");
+  RequireInIndex(taken == this->Chunks.Count, "a chunk without an array");
 }
 
 void IrregularLocations::CheckLibraryArrays(std::uint64_t files) const
@@ -368,7 +370,8 @@ void IrregularLocations::CheckLibraryArrays(std::uint64_t files) const
     const IrregularLibraryArray& array = this->LibraryArrays[i];
     CheckFileAndType(array, files);
     const std::uint64_t letters = std::uint64_t(array.NameLength) + array.ReasonLength;
-    Require(array.Letters == taken && letters <= this->Letters.Count - taken, "a name that ends too early");
+    RequireInIndex(
+        array.Letters == taken && letters <= this->Letters.Count - taken, "a name that ends too early");
     taken += letters;
   }
 }

@@ -180,7 +180,6 @@ void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& desc
 
 namespace {
 
-constexpr Requirement Require = RequireInIndex;
 /// The number of a file that is not in the answer yet.
 constexpr std::uint32_t NoNumber = std::numeric_limits<std::uint32_t>::max();
 
@@ -193,22 +192,22 @@ LocationIndex::LocationIndex(const Catalog& catalog, std::vector<std::string> fi
   std::uint64_t row = 0;
   for (const ShardView& view : shards) {
     this->Shards.push_back(this->Parse(catalog, view));
-    Require(this->Shards.back().FirstRow == row, "shards out of order");
+    RequireInIndex(this->Shards.back().FirstRow == row, "shards out of order");
     row += this->Shards.back().Rows;
     if (this->Shards.back().Rows == 0) {
       this->Shards.pop_back();  // the shard of a rank without patches
     }
   }
-  Require(row == catalog.Patches.size(), "a wrong number of patches");
+  RequireInIndex(row == catalog.Patches.size(), "a wrong number of patches");
 }
 
 LocationIndex::Shard LocationIndex::Parse(const Catalog& catalog, const ShardView& view) const
 {
   ShardReader in(view);
   const ShardHead head = *in.Read<ShardHead>(1);
-  Require(head.Variables == catalog.Variables.size(), "a wrong number of variables");
-  Require(head.Rows <= catalog.Patches.size(), "a wrong number of patches");
-  Require(head.RunTables <= head.Variables, "more tables of files than variables");
+  RequireInIndex(head.Variables == catalog.Variables.size(), "a wrong number of variables");
+  RequireInIndex(head.Rows <= catalog.Patches.size(), "a wrong number of patches");
+  RequireInIndex(head.RunTables <= head.Variables, "more tables of files than variables");
   const auto* columns = in.Read<ColumnHead>(head.Variables);
   std::vector<RunTable> tables;
   for (std::uint64_t i = 0; i < head.RunTables; ++i) {
@@ -220,12 +219,12 @@ LocationIndex::Shard LocationIndex::Parse(const Catalog& catalog, const ShardVie
   for (std::uint64_t v = 0; v < head.Variables; ++v) {
     Column& column = shard.Columns.emplace_back();
     column.Components = columns[v].Components;
-    Require(column.Components == static_cast<std::uint32_t>(catalog.Variables[v].StoredArrays()),
+    RequireInIndex(column.Components == static_cast<std::uint32_t>(catalog.Variables[v].StoredArrays()),
         "a wrong number of components for a variable");
     if (columns[v].Present) {
-      Require(
+      RequireInIndex(
           columns[v].Type <= static_cast<std::uint32_t>(LastElementType), "a column with an unknown type");
-      Require(columns[v].RunTable < tables.size(), "a column without files");
+      RequireInIndex(columns[v].RunTable < tables.size(), "a column without files");
       column.Type = static_cast<ElementType>(columns[v].Type);
       column.BigEndian = columns[v].BigEndian != 0;
       column.Runs = tables[columns[v].RunTable];
@@ -240,13 +239,13 @@ LocationIndex::RunTable LocationIndex::ParseRuns(ShardReader& in, std::uint64_t 
 {
   RunTable runs;
   runs.Count = *in.Read<std::uint64_t>(1);
-  Require(runs.Count >= 1 && runs.Count <= rows, "a table of files without files");
+  RequireInIndex(runs.Count >= 1 && runs.Count <= rows, "a table of files without files");
   runs.Begins = in.Read<std::uint32_t>(runs.Count);
   runs.Files = in.Read<std::uint32_t>(runs.Count);
   for (std::uint64_t i = 0; i < runs.Count; ++i) {
-    Require(
+    RequireInIndex(
         i == 0 ? runs.Begins[0] == 0 : runs.Begins[i - 1] < runs.Begins[i], "a table of files out of order");
-    Require(runs.Begins[i] < rows && runs.Files[i] < this->FileNames.size(), "an invalid file number");
+    RequireInIndex(runs.Begins[i] < rows && runs.Files[i] < this->FileNames.size(), "an invalid file number");
   }
   return runs;
 }
@@ -277,8 +276,8 @@ void LocationIndex::CheckShard(
     for (std::uint64_t row = 0; row < shard.Rows; ++row) {
       const int patch = patches[row];
       if (!column.Offsets || column.Offsets[row * column.Components] == NoOffset) {
-        Require(catalog.PresenceOf(static_cast<int>(v), patch) != Presence::Stored ||
-                    shard.Irregular.Find(row * variables + v) < shard.Irregular.Size(),
+        RequireInIndex(catalog.PresenceOf(static_cast<int>(v), patch) != Presence::Stored ||
+                           shard.Irregular.Find(row * variables + v) < shard.Irregular.Size(),
             "no entry for a stored array");
         continue;
       }
@@ -290,7 +289,7 @@ void LocationIndex::CheckShard(
           static_cast<std::uint64_t>(catalog.StoredValues(static_cast<int>(v), patch)) * SizeOf(column.Type);
       for (std::uint32_t c = 0; c < column.Components; ++c) {
         const std::uint64_t offset = column.Offsets[row * column.Components + c];
-        Require(bytes <= size && offset <= size - bytes, "bytes after the end of their file");
+        RequireInIndex(bytes <= size && offset <= size - bytes, "bytes after the end of their file");
       }
     }
   }

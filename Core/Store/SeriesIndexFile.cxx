@@ -23,7 +23,7 @@ constexpr std::uint32_t SeriesFileType = 2;
 /// Returns references to the members of an entry, in the order in which the file has the members after the
 /// name of the step.
 template <typename Entry>
-auto MembersOf(Entry& entry)
+auto MembersOfEntry(Entry& entry)
 {
   return std::tie(entry.Print, entry.Time, entry.Step, entry.HasNotes, entry.Notes);
 }
@@ -79,7 +79,7 @@ void SeriesIndexFile::Load(const IndexFilePath& indexFile)
     std::string name;
     in.Get(name);
     Entry entry;
-    in.Get(MembersOf(entry));
+    in.Get(MembersOfEntry(entry));
     this->Entries[(folder / name).lexically_normal().string()] = entry;
   }
 }
@@ -155,7 +155,7 @@ std::vector<std::byte> SeriesIndexFile::Encode(bool omitPath) const
   const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
   for (const auto& [path, entry] : this->Entries) {
     out.Append(fs::path(path).lexically_relative(folder).string());
-    out.Append(MembersOf(entry));
+    out.Append(MembersOfEntry(entry));
   }
   return out.Release();
 }

@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint64_t FreeBytes = std::uint64_t(64) << 20;
 /// Age in seconds from which a file in the memory file system must be from a killed program, because a
 /// running program removes the name of the file at once.
-constexpr double StrayAge = 3600;
+constexpr double StrayMemoryAge = 3600;
 
 /// Returns whether `fault` is empty on all ranks. Collective: every rank of the communicator calls it.
 bool AllSucceeded(Communicator& ranks, const std::string& fault)
@@ -137,7 +137,7 @@ void StagedMemory::CreateFile(const std::string& folder, const std::string& name
   if (std::uint64_t(system.f_bavail) * system.f_frsize < needed || AvailableMemory() < needed) {
     throw FileError(folder, fmt::format("space for {} bytes", this->Bytes), "less");
   }
-  RemoveStaleFiles(folder, fmt::format("patchio-{}-", ::getuid()), "", StrayAge);
+  RemoveStaleFiles(folder, fmt::format("patchio-{}-", ::getuid()), "", StrayMemoryAge);
   const PlainFile file(name, PlainFile::Purpose::Create, 0600);
   const std::string fault = CatchError([&] { file.Reserve(std::max<std::uint64_t>(this->Bytes, 1)); });
   if (!fault.empty()) {

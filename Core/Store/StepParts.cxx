@@ -19,7 +19,7 @@ constexpr std::uint32_t StepFileType = 1;
 
 /// Returns references to the members of a StepIndexHead, in the order of the file.
 template <typename Head>
-auto MembersOf(Head& head)
+auto MembersOfHead(Head& head)
 {
   return std::tie(head.Path, head.FormatName, head.DescribingPrint, head.Step, head.Time);
 }
@@ -44,7 +44,7 @@ std::vector<std::byte> Encode(const StepIndexHead& head)
 {
   ByteWriter out;
   out.Append(StepFileType);
-  out.Append(MembersOf(head));
+  out.Append(MembersOfHead(head));
   return out.Release();
 }
 
@@ -55,7 +55,7 @@ StepIndexHead DecodeHead(const std::vector<std::byte>& bytes)
     throw Error("The index file does not describe a time step.");
   }
   StepIndexHead head;
-  in.Get(MembersOf(head));
+  in.Get(MembersOfHead(head));
   return head;
 }
 

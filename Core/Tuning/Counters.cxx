@@ -265,7 +265,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t MostText = std::size_t(1) << 22;  ///< enough for thousands of disks
+constexpr std::size_t LargestStatistics = std::size_t(1) << 22;  ///< enough for thousands of disks
 constexpr std::size_t MostStacked = 16;
 
 /// Parses a device number such as "8:1" in a file.
@@ -297,7 +297,7 @@ std::string TextOf(const DeviceNumber& device)
 template <typename Visit>
 void ForEachDisk(const std::string& root, Visit visit)
 {
-  const auto text = ReadKernelText(WithTrailingSlash(root) + "proc/diskstats", MostText);
+  const auto text = ReadKernelText(WithTrailingSlash(root) + "proc/diskstats", LargestStatistics);
   for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
     const auto words = SplitWords(PopLine(rest), 24);
     if (words.size() >= 3 && visit(words)) {

@@ -24,7 +24,7 @@ namespace {
 /// Greatest number of windows for one estimate: about 3 s, within which the load seldom changes.
 constexpr std::size_t MostWindows = 8;
 /// Least relative standard deviation of a window's rate; LoadCurve::Noise may be greater.
-constexpr double LeastNoise = 0.03;
+constexpr double LeastProfileNoise = 0.03;
 /// Least relative standard deviation of the curve at one N against another N; see LoadCurve::Residual.
 constexpr double LeastResidual = 0.02;
 /// Relative standard deviation of the entire curve: a storage differs from day to day.
@@ -59,7 +59,7 @@ std::vector<Candidate> CandidateLoads(double mostMeasured)
 /// error for all windows, and a further one for windows with similar N.
 Eigen::MatrixXd CovarianceOf(const LoadCurve& curve, const std::vector<LoadWindow>& windows)
 {
-  const double own = std::max(curve.Noise, LeastNoise);
+  const double own = std::max(curve.Noise, LeastProfileNoise);
   const double shape = std::max(curve.Residual, LeastResidual);
   const auto size = static_cast<Eigen::Index>(windows.size());
   return Eigen::MatrixXd::NullaryExpr(size, size, [&](Eigen::Index row, Eigen::Index column) {
@@ -210,7 +210,7 @@ constexpr double ShortestWindow = 0.02;  ///< seconds: the kernel counts in step
 /// With fewer bytes in a window, the readers' shares of the rate are unknown.
 constexpr double FewBytes = 1e6;
 constexpr double MostBytesPerSecond = 1e13;  ///< a greater rate means that a counter was reset
-constexpr double MostInFlight = 1e5;         ///< a greater number means that a counter was reset
+constexpr double MostCounted = 1e5;          ///< a greater number means that a counter was reset
 constexpr double WindowLifetime = 30;        ///< seconds for which windows count
 constexpr double LeastConfidence = 0.2;      ///< a load with less confidence is a guess
 
@@ -248,9 +248,9 @@ std::optional<DeviceRates> RatesOf(const DiskCounters& before, const DiskCounter
       IncreasePerSecond(before.SectorsWritten, after.SectorsWritten, 512, seconds, MostBytesPerSecond);
   // The total duration of all requests divided by the elapsed time is the number of requests in flight.
   const auto reading =
-      IncreasePerSecond(before.ReadMilliseconds, after.ReadMilliseconds, 1e-3, seconds, MostInFlight);
+      IncreasePerSecond(before.ReadMilliseconds, after.ReadMilliseconds, 1e-3, seconds, MostCounted);
   const auto writing =
-      IncreasePerSecond(before.WriteMilliseconds, after.WriteMilliseconds, 1e-3, seconds, MostInFlight);
+      IncreasePerSecond(before.WriteMilliseconds, after.WriteMilliseconds, 1e-3, seconds, MostCounted);
   const auto reads = CounterIncrease(before.Reads, after.Reads);
   if (!read || !written || !reading || !writing || !reads) {
     return {};
@@ -374,7 +374,7 @@ std::optional<ClientRates> RatesOf(const ClientCounters& before, const ClientCou
       IncreasePerSecond(before.BytesDelivered, after.BytesDelivered, 1, seconds, MostBytesPerSecond);
   const auto requests = IncreasePerSecond(before.Requests, after.Requests, 1, seconds, MostBytesPerSecond);
   const double inFlight = (after.Seconds - before.Seconds) / seconds;
-  if (!requested || !delivered || !requests || !(inFlight >= 0 && inFlight < MostInFlight)) {
+  if (!requested || !delivered || !requests || !(inFlight >= 0 && inFlight < MostCounted)) {
     return {};
   }
   return ClientRates{*requested, *delivered, inFlight, *requests};

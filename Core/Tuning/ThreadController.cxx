@@ -25,7 +25,7 @@ constexpr double WindowLength = 0.35;
 /// Initial variance of ln(rate) (given: 8 %, as in the simulated reads).
 constexpr double NoiseAtFirst = 0.0064;
 /// Least accepted variance (given: 2 %).
-constexpr double LeastNoise = 4e-4;
+constexpr double LeastRateNoise = 4e-4;
 /// Weight of the newest difference in the estimate of the noise.
 constexpr double NoisePace = 0.01;
 /// Standard deviation of log2 of the error of the initial N.
@@ -198,7 +198,7 @@ void ThreadController::UpdateNoise(const Sample& sample, int threads)
     const double difference = sample.Value - this->LastValue;
     // The limit excludes outliers and changes from the noise.
     const double seen = std::min(difference * difference / 2, 9 * this->Noise);
-    this->Noise = std::max(this->Noise + NoisePace * (seen - this->Noise), LeastNoise);
+    this->Noise = std::max(this->Noise + NoisePace * (seen - this->Noise), LeastRateNoise);
   }
   this->LastThreads = threads;
   this->LastValue = sample.Value;

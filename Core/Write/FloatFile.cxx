@@ -16,7 +16,7 @@ namespace patchio::output {
 namespace {
 
 template <typename T>
-void CopyFloats(const void* from, std::size_t first, std::int64_t count, float* to)
+void CopyAs(const void* from, std::size_t first, std::int64_t count, float* to)
 {
   const T* values = static_cast<const T*>(from) + first;
   std::transform(values, values + count, to, [](T value) { return static_cast<float>(value); });
@@ -39,7 +39,7 @@ std::vector<std::string> LinesOf(const Catalog& step)
 
 void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to)
 {
-  VisitType(type, [&](auto value) { CopyFloats<decltype(value)>(from, first, count, to); });
+  VisitType(type, [&](auto value) { CopyAs<decltype(value)>(from, first, count, to); });
 }
 
 void PreparePath(const std::string& path, bool overwrite, const std::string& description,

@@ -99,12 +99,12 @@ using nlohmann::json;
 /// Name of the configuration in messages.
 constexpr const char* ConfigName = "The output configuration";
 /// Largest number of bytes that are read of a file.
-constexpr std::uint64_t MostBytes = 16 << 20;
+constexpr std::uint64_t LargestConfig = 16 << 20;
 
 std::string ReadText(const std::string& path)
 {
   const PlainFile file(path);
-  std::string text(std::min(file.Size(), MostBytes), '\0');
+  std::string text(std::min(file.Size(), LargestConfig), '\0');
   text.resize(file.ReadUpTo(0, text.data(), text.size()));
   return text;
 }

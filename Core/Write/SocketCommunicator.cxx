@@ -253,7 +253,7 @@ Socket Connect(int from, int to, const Endpoint& endpoint)
 }
 
 /// Largest length of a text. A larger length shows that the message does not come from a rank.
-constexpr std::uint64_t MostBytes = std::uint64_t(1) << 40;
+constexpr std::uint64_t LargestMessage = std::uint64_t(1) << 40;
 /// Value in place of a text's length. The text that follows is the reason why rank 0 has given up.
 constexpr std::uint64_t FaultMark = ~std::uint64_t(0);
 
@@ -515,7 +515,7 @@ std::string SocketCommunicator::Receive(int rank)
   if (size == FaultMark) {
     this->ReceiveFault(rank);
   }
-  if (size > MostBytes) {
+  if (size > LargestMessage) {
     this->Fail(rank);
   }
   std::string text(size, '\0');

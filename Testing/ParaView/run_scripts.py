@@ -9,6 +9,7 @@ printed last.
 import os
 import runpy
 import sys
+import time
 import traceback
 
 from paraview import simple
@@ -64,7 +65,9 @@ def main(words):
         name = " ".join([script] + [os.path.basename(a) for a in arguments])
         say("begin " + name)
         os.environ["PATCHIO_METADATA_DIR"] = os.path.join(metadata, str(number)) if metadata else ""
+        began = time.monotonic()
         passed = run(script, arguments)
+        say("%.1f s" % (time.monotonic() - began))
         if not passed:
             failed.append(name)
             print("FAILED on rank %d: %s" % (rank, name), flush=True)

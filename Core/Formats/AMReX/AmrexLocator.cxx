@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace patchio::amrex {
 namespace {
 
-constexpr const char* Advice = "The file is damaged, or only partly copied or written";
+constexpr const char* DataAdvice = "The file is damaged, or only partly copied or written";
 
 /// A patch with requests, and the data found about its FAB.
 struct RequestedFab
@@ -209,14 +209,14 @@ void Locator::ReadHeader(int file, RequestedFab& fab, FabHeader& header) const
   try {
     if (offset >= size) {
       throw FileError(
-          path, fmt::format("a FAB at byte {}", offset), fmt::format("a file of {} bytes", size), Advice);
+          path, fmt::format("a FAB at byte {}", offset), fmt::format("a file of {} bytes", size), DataAdvice);
     }
     std::array<char, MostFabHeaderBytes> text;
     const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(text.size(), size - offset));
     this->Storage->Open(file)->Read(offset, text.data(), bytes);
     if (!ParseFabHeader({text.data(), bytes}, this->Data.Dimension, header)) {
       throw FileError(path, fmt::format("a FAB of 4 or 8 byte numbers at byte {}", offset),
-          fmt::format("'{}'", PlainText({text.data(), std::min<std::size_t>(bytes, 60)})), Advice);
+          fmt::format("'{}'", PlainText({text.data(), std::min<std::size_t>(bytes, 60)})), DataAdvice);
     }
     this->AddLocation(file, fab, header);
   } catch (const std::exception& error) {
@@ -267,7 +267,7 @@ void Locator::CheckInside(int file, RequestedFab& fab) const
         fmt::format("{} numbers of {} bytes for {} at byte {}",
             this->BytesOfComponent(fab) / SizeOf(fab.Kind.Type) * components, SizeOf(fab.Kind.Type),
             BoxText(this->BoxOf(fab), this->Data.Dimension), fab.ValuesOffset),
-        fmt::format("a file of {} bytes", size), Advice)
+        fmt::format("a file of {} bytes", size), DataAdvice)
                     .what();
   }
 }

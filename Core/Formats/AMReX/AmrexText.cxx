@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t BlockBytes = 1 << 20;  ///< also the longest line
 constexpr std::size_t TailBytes = 4096;
-constexpr const char* Advice = "The file is damaged, still being written, or not part of a plotfile";
+constexpr const char* TextAdvice = "The file is damaged, still being written, or not part of a plotfile";
 
 }  // namespace
 
@@ -50,7 +50,7 @@ bool TextLines::FillBuffer()
   const std::size_t left = this->End - this->Begin;
   if (left > BlockBytes) {
     throw FileError(this->Path(), fmt::format("lines of at most {} bytes", BlockBytes),
-        fmt::format("more bytes in line {}", this->LineNumber + 1), Advice);
+        fmt::format("more bytes in line {}", this->LineNumber + 1), TextAdvice);
   }
   this->Buffer.erase(this->Buffer.begin(), this->Buffer.begin() + static_cast<std::ptrdiff_t>(this->Begin));
   this->Begin = 0;
@@ -77,7 +77,7 @@ std::string_view TextLines::Next(const char* expected)
     }
     if (!found && left == 0) {
       throw FileError(this->Path(), fmt::format("{} in line {}", expected, this->LineNumber + 1),
-          "the end of the file", Advice);
+          "the end of the file", TextAdvice);
     }
     const char* const start = this->Buffer.data() + this->Begin;  // FillBuffer() may have moved the line
     const std::size_t length =
@@ -115,7 +115,7 @@ std::string TextLines::LastLine() const
 void TextLines::Fail(const std::string& expected) const
 {
   throw FileError(this->Path(), fmt::format("{} in line {}", expected, this->LineNumber),
-      fmt::format("'{}'", PlainText(std::string(this->Line.substr(0, 80)))), Advice);
+      fmt::format("'{}'", PlainText(std::string(this->Line.substr(0, 80)))), TextAdvice);
 }
 
 namespace {

@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 namespace patchio::grads {
 namespace {
 
-constexpr std::int64_t MostVariables = 8;  ///< number of variables that are examined
-constexpr std::int64_t ValuesOfRun = 64;   ///< number of values per read
+constexpr std::int64_t MostExaminedVariables = 8;  ///< number of variables that are examined
+constexpr std::int64_t ValuesOfRun = 64;           ///< number of values per read
 constexpr int RunsOfField = 2;
 constexpr std::size_t FewestWords = 16;  ///< number of different words needed for a decision
 
@@ -63,7 +63,7 @@ std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step
   const StepInFile place = StepInFileOf(descriptor, step);
   const auto points = static_cast<std::int64_t>(descriptor.X.size() * descriptor.Y.size());
   const auto variables = static_cast<std::int64_t>(descriptor.Variables.size());
-  const std::int64_t looked = std::min(variables, MostVariables);
+  const std::int64_t looked = std::min(variables, MostExaminedVariables);
   std::set<std::uint32_t> words;
   std::vector<std::uint32_t> run(static_cast<std::size_t>(std::min(points, ValuesOfRun)));
   const auto count = static_cast<std::int64_t>(run.size());
