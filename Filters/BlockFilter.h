@@ -29,8 +29,9 @@ void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output);
 /// class that `output` already has.
 void SetOutput(vtkDataObject* input, const char* className, vtkInformation* output);
 
-/// Adds `children` to `output`: one data set for each child of the input's root, named by `names` (see
-/// filters::Blocks::ChildNames). If `output` is not a tree, copies the only child to `output` (shallow copy).
+/// Sets the children of `output` to `children`, one data set for each of `names`
+/// (filters::Blocks::ChildNames). The children of a vtkPartitionedDataSet get no names. If `output` is not a
+/// tree, copies the only child to `output` (shallow copy); does nothing unless there is exactly one child.
 void SetChildren(const std::vector<std::string>& names,
     const std::vector<vtkSmartPointer<vtkDataObject>>& children, vtkDataObject* output);
 
@@ -41,9 +42,9 @@ void SetChildren(const std::vector<std::string>& names, const std::vector<vtkSma
   SetChildren(names, std::vector<vtkSmartPointer<vtkDataObject>>(children.begin(), children.end()), output);
 }
 
-/// Fills `output` with one unstructured grid for each child of the input's root, made of the parts that
-/// `extract` returns. `progress` receives the progress of `extract` and of making the grids, together from 0
-/// to 1.
+/// Fills `output` with one unstructured grid for each of Blocks::ChildNames, made of the parts that `extract`
+/// returns. `progress` receives the progress of `extract` and of making the grids, together up to 1. If
+/// `progress` returns false, the remaining grids are empty.
 void FillGrids(const filters::Blocks& blocks,
     const std::function<std::vector<filters::BlockPart>(const ProgressCallback&)>& extract,
     const ProgressCallback& progress, vtkDataObject* output);
@@ -63,8 +64,8 @@ ArrayToProcess GetArrayToProcess(vtkAlgorithm& filter);
 int RunAndReportErrors(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work);
 
 /// Runs `filter` on a shallow copy of `input` (block by block if `input` is composite and VTK runs `filter`
-/// on each block), and copies the result to `output`. Returns 1, or 0 if the filter has no output or if the
-/// class of the output does not match the class of `output`.
+/// on each block), copies the result to `output`, and removes the input of `filter`. Returns 1, or 0 if the
+/// filter has no output or if the class of the output does not match the class of `output`.
 int RunOnCopy(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
 
 /// Returns a communicator of the ranks of `controller`, or of this process alone if `controller` is null or

@@ -83,16 +83,17 @@ namespace {
 /// Greatest number of cells of a box along each axis.
 constexpr int CellsOfBox = 64;
 
-/// Least number of cells of a task of rows, unless a block has fewer.
+/// Approximate number of cells of a task of rows. A block with fewer cells is one task. See CutTasks::Add()
+/// for long rows.
 constexpr long long CellsOfTask = 32768;
 
 /// Calls fill(number, part) for all parts, on all threads. Returns the parts that have cells; an empty list
-/// if `progress` (see RunTasks()) returns false.
+/// if `progress` (see ParallelFor()) returns false.
 template <typename Fill>
 std::vector<BlockPart> FillParts(
     std::vector<BlockPart> parts, const Fill& fill, const ProgressCallback& progress)
 {
-  if (!RunTasks(
+  if (!ParallelFor(
           parts.size(), [&](std::size_t p) { fill(p, parts[p]); }, progress)) {
     return {};
   }
@@ -151,7 +152,7 @@ std::vector<BlockPart> CutTasks::Run(const std::function<void(std::size_t, const
       [&](std::size_t p, BlockPart& part) { cut(this->Tasks[p].Key, this->Tasks[p].Range, part); }, {});
 }
 
-bool RunTasks(
+bool ParallelFor(
     std::size_t count, const std::function<void(std::size_t)>& work, const ProgressCallback& progress)
 {
   const std::thread::id caller = std::this_thread::get_id();

@@ -13,13 +13,13 @@
 
 namespace patchio::filters {
 
-/// Calls work(number) for all numbers from 0 to count - 1, on all threads of TBB. Calls `progress` on the
-/// calling thread with the fraction of finished calls; may be empty. If `progress` returns false, skips the
+/// Calls work(number) for all numbers from 0 to count - 1, on all threads of TBB. Calls `progress` (may be
+/// empty) on the calling thread with the fraction of finished calls. If `progress` returns false, skips the
 /// remaining calls and returns false.
-bool RunTasks(
+bool ParallelFor(
     std::size_t count, const std::function<void(std::size_t)>& work, const ProgressCallback& progress);
 
-/// A point between the points with the numbers A and B in a block, at the fraction T of the distance from A.
+/// A point between the points with the numbers A and B in a block, at the fraction T of the way from A to B.
 /// Values at the point are interpolated linearly.
 struct EdgePoint
 {
@@ -56,8 +56,8 @@ public:
     }
     return number;
   }
-  /// Adds a new point with a position. Either all new points of a part have positions, or no new point has a
-  /// position.
+  /// Adds a new point with a position, as above. Either all new points of a part have positions, or no new
+  /// point has a position.
   int AddPoint(const EdgePoint& point, const std::array<double, 3>& position, bool shared)
   {
     this->Positions.push_back(position);
@@ -106,18 +106,18 @@ public:
 
   const Block* SourceBlock;
   CellShape Shape;
-  std::uint64_t FirstNumber = 0;  ///< number of points in all blocks before SourceBlock; set by CutTasks
+  std::uint64_t FirstNumber = 0;  ///< number of points of the blocks that were added to CutTasks before
 
   Int3 Begin{0, 0, 0};                   ///< indices in the block of the box's first cell
   Int3 Cells{0, 0, 0}, Points{0, 0, 0};  ///< numbers of the box's cells and points along each axis
   int BoxPointCount = 0;                 ///< number of the box's points
   std::vector<char> Used;  ///< by point of the box: 1 if a cell of the part has the point; empty: the part
-                           ///< has no such cells
+                           ///< has no cells with points of the box
   std::vector<int> WholeCells;  ///< numbers in the box of the whole cells of the part
 
   /// The points that are not points of the box.
   std::vector<EdgePoint> NewPoints;
-  /// Positions of NewPoints; empty: DataOfParts.h computes the positions.
+  /// Positions of NewPoints; empty: MakePolyData() and MakeGrids() compute the positions.
   std::vector<std::array<double, 3>> Positions;
   std::vector<int> Shared;  ///< numbers, in the part, of the new points that other parts may also have
 
@@ -159,7 +159,7 @@ void BlockPart::ForEachCell(bool visible, Work work) const
 }
 
 /// Divides the blocks into boxes, makes a part for each box, and calls extract(part) for all parts on all
-/// threads. Returns the parts that have cells; an empty list if `progress` (see RunTasks()) returns false.
+/// threads. Returns the parts that have cells; an empty list if `progress` (see ParallelFor()) returns false.
 std::vector<BlockPart> ExtractFromBoxes(
     const Blocks& blocks, const std::function<void(BlockPart&)>& extract, const ProgressCallback& progress);
 
@@ -186,8 +186,9 @@ public:
   /// Adds all layers of a block along z. `key`: see Add().
   void AddLayers(std::size_t key, const Block& block);
 
-  /// Makes parts without boxes and calls cut(key, rows, part) to fill each part, on all threads. Returns the
-  /// parts that have cells, in the order of the calls of Add().
+  /// Calls cut(key, rows, part) for the parts of all tasks, on all threads, to fill the parts, which have no
+  /// boxes. Returns the parts that have cells, in the order of the calls of Add(). The caller calls this
+  /// function once.
   std::vector<BlockPart> Run(const std::function<void(std::size_t, const Rows&, BlockPart&)>& cut);
 
 private:

@@ -54,8 +54,8 @@ bool SetBoundsFromPositions(Block& block)
   return true;
 }
 
-/// Sets the positions of a uniform block. Returns false if the axes are rotated, or see
-/// SetBoundsFromPositions().
+/// Sets the positions of a uniform block. Returns false if the axes are rotated, or if
+/// SetBoundsFromPositions() returns false.
 bool SetImageGeometry(vtkImageData* image, Block& block)
 {
   if (!image->GetDirectionMatrix()->IsIdentity()) {
@@ -74,8 +74,8 @@ bool SetImageGeometry(vtkImageData* image, Block& block)
   return SetBoundsFromPositions(block);
 }
 
-/// Sets the positions of a rectilinear block. Returns false if an axis has too few positions, or see
-/// SetBoundsFromPositions().
+/// Sets the positions of a rectilinear block. Returns false if an axis has too few positions, or if
+/// SetBoundsFromPositions() returns false.
 bool SetRectilinearGeometry(vtkRectilinearGrid* grid, Block& block)
 {
   block.Form = BlockForm::Rectilinear;
@@ -169,7 +169,8 @@ class Collector
 public:
   Blocks Result;
 
-  /// Adds a child of the root. The child may be null on this rank where another rank has a grid.
+  /// Adds a child of the root. All children that are grids share one name. A grid of another rank may be null
+  /// on this rank.
   void AddChild(vtkDataObject* child, const std::string& name, unsigned int flatIndex)
   {
     if (auto* const tree = vtkCompositeDataSet::SafeDownCast(child)) {
@@ -235,8 +236,8 @@ private:
     }
   }
 
-  int ChildOfGrids = -1;  ///< index of the child of the output's root for the grids that are direct children
-                          ///< of the input's root; -1: no grid yet
+  int ChildOfGrids = -1;  ///< index in Blocks::ChildNames for the grids that are direct children of the
+                          ///< input's root; -1: no such grid yet
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ struct Block
   static constexpr unsigned char HidingFlags = 1 | 8 | 32;
 
   vtkDataSet* Grid = nullptr;  ///< the grid with the cell and point data; the input owns the grid
-  int Child = 0;               ///< index of the root's child that contains the grid, see Blocks::ChildNames
+  int Child = 0;               ///< index in Blocks::ChildNames of the output's child for the grid
   unsigned int FlatIndex = 0;  ///< flat index of the grid in the input's tree; 0 if the input is the grid
 
   BlockForm Form = BlockForm::Uniform;
@@ -107,14 +107,16 @@ private:
 struct Blocks
 {
   std::vector<Block> List;
-  /// Names of the children of the input's root, including empty children. If the input is a grid, the list
-  /// has one name.
+  /// Names of the children of a filter's output: one for each tree (also empty) below the input's root, or
+  /// for each level of AMR data; and one, without a name, for all grids directly below the root. If the input
+  /// is a grid, the list has one name.
   std::vector<std::string> ChildNames;
-  std::string UnsupportedReason;  ///< why the filters do not support the input; empty: the input is supported
+  /// The class of a data set that the filters do not support; empty: the filters support the input.
+  std::string UnsupportedReason;
 };
 
-/// Returns the grids of a data set, of a tree of data sets, or of AMR data, whose levels count as the
-/// children of the root. The result has pointers into `input`, which must outlive the result. Not collective.
+/// Returns the grids of a data set, of a tree of data sets, or of AMR data. The result has pointers into
+/// `input`, which must outlive the result. Not collective.
 Blocks MakeBlocks(vtkDataObject* input);
 
 }  // namespace patchio::filters

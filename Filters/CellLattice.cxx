@@ -9,11 +9,11 @@
 namespace patchio::filters {
 namespace {
 
-/// Two nodes count as one if their distance is less than this fraction of the narrowest cell's width.
-constexpr double Tolerance = 1e-3;
+/// Two nodes count as one if their distance is at most this fraction of NarrowestWidth().
+constexpr double NodeTolerance = 1e-3;
 
-/// Returns the width of the narrowest cell along an axis. `lists`: positions of nodes, each list with its
-/// length.
+/// Returns the least distance between neighbouring nodes along an axis; 10^-6 of the greatest position if all
+/// lists have one node. `lists`: positions of nodes, each list with its length.
 double NarrowestWidth(const std::vector<std::pair<const double*, int>>& lists)
 {
   double narrowest = std::numeric_limits<double>::infinity(), greatest = 0;
@@ -22,7 +22,7 @@ double NarrowestWidth(const std::vector<std::pair<const double*, int>>& lists)
       narrowest = std::min(narrowest, nodes[i] - nodes[i - 1]);
     }
   }
-  // Cells of flat blocks have the width 0, so the scale is that of the positions.
+  // Flat blocks have one node, so the scale is that of the positions.
   for (std::size_t l = 0; l < lists.size() && !std::isfinite(narrowest); ++l) {
     greatest = std::max(greatest, std::abs(lists[l].first[0]));
   }
@@ -109,7 +109,7 @@ CellLattice::AxisNodes CellLattice::MakeSharedAxes(int axis)
   return lists;
 }
 
-/// Sets Positions along an axis to the positions of all nodes, without duplicates (see Tolerance).
+/// Sets Positions along an axis to the positions of all nodes, without duplicates (see NodeTolerance).
 void CellLattice::MergePositions(int axis, const std::vector<double>& remoteNodes, const AxisNodes& lists)
 {
   std::vector<double> all = remoteNodes;
@@ -117,7 +117,7 @@ void CellLattice::MergePositions(int axis, const std::vector<double>& remoteNode
     all.insert(all.end(), nodes, nodes + count);
   }
   std::sort(all.begin(), all.end());
-  const double near = Tolerance * NarrowestWidth(lists);
+  const double near = NodeTolerance * NarrowestWidth(lists);
   std::vector<double>& positions = this->Positions[axis];
   for (const double node : all) {
     if (positions.empty() || node - positions.back() > near) {
@@ -130,7 +130,7 @@ void CellLattice::MergePositions(int axis, const std::vector<double>& remoteNode
 void CellLattice::FillAxes(int axis, const AxisNodes& lists)
 {
   const std::vector<double>& positions = this->Positions[axis];
-  const double near = Tolerance * NarrowestWidth(lists);
+  const double near = NodeTolerance * NarrowestWidth(lists);
   for (std::size_t l = 0; l < lists.size(); ++l) {
     const auto [nodes, count] = lists[l];
     Axis& shared = this->AllAxes[this->AllAxes.size() - lists.size() + l];
@@ -151,7 +151,8 @@ void CellLattice::FillAxes(int axis, const AxisNodes& lists)
   }
 }
 
-/// Sets ErrorText if nodes of a block that is not finer lie within cells of a block.
+/// Sets ErrorText if nodes of a block lie within cells of another block whose level is the same or finer.
+/// Nodes of points need not align.
 void CellLattice::CheckAlignment(int axis)
 {
   if (this->IsPointData() || axis == this->FlatAxis()) {
@@ -173,7 +174,7 @@ void CellLattice::CheckAlignment(int axis)
     for (std::size_t i = 1; i < shared->NodeIndices.size(); ++i) {
       for (int node = shared->NodeIndices[i - 1] + 1; node < shared->NodeIndices[i]; ++node) {
         if (coarsest[node] > 0.8 * width) {
-          this->ErrorText = "the cells of coarser blocks do not align with those of finer blocks";
+          this->ErrorText = "nodes of a block lie within cells of a block of the same or a finer level";
           return;
         }
       }

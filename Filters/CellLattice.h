@@ -29,7 +29,8 @@ struct CellBlock
   /// rectilinear grids.
   double CellVolume = 0;
   const unsigned char* Flags = nullptr;  ///< ghost flags of the grid's cells; null: all cells are visible
-  /// Flags of another rank's points, not 0 for hidden points; null for local blocks.
+  /// Flags of the points of a copy of another rank's points: not 0 for hidden points and NaN. Null for other
+  /// blocks.
   const unsigned char* PointFlags = nullptr;
   const float* Floats = nullptr;  ///< the values, if they are float
   /// The values, if they are double; Floats and Doubles are null if the block has no values.
@@ -40,8 +41,8 @@ struct CellBlock
   {
     return this->Cells[axis] + (this->IsPointData || axis == this->FlatAxis ? 0 : 1);
   }
-  /// Returns the number of cells.
-  std::int64_t Size() const { return std::int64_t(this->Cells[0]) * this->Cells[1] * this->Cells[2]; }
+  /// Returns the number of cells or points (see IsPointData).
+  std::int64_t CellCount() const { return std::int64_t(this->Cells[0]) * this->Cells[1] * this->Cells[2]; }
   /// Returns the difference between the numbers of two cells that are neighbours along an axis.
   std::int64_t Stride(int axis) const
   {
@@ -60,7 +61,8 @@ struct CellBlock
                                           : this->Flags && (this->Flags[cell] & Block::HidingFlags);
     return !hidden && !std::isnan(this->Value(cell));
   }
-  /// Returns whether all cells around a point are hidden. Requires IsPointData.
+  /// Returns whether PointFlags hide a point or, without PointFlags, whether all cells around the point are
+  /// hidden. Requires IsPointData.
   bool IsPointHidden(std::int64_t point) const;
   /// Returns the number of the grid's cell whose first corner is `point` (indices along the axes). Requires
   /// IsPointData. `point` must not be the last point along any axis.
@@ -86,7 +88,7 @@ struct CellRef
 
 /// A lattice of the node positions of all blocks along each axis. Cubes are the cells of the lattice. A cell
 /// of a block covers several cubes if another block has nodes in the cell's range along an axis. A cube lies
-/// in one visible cell at most.
+/// in one visible cell at most, but blocks may share points.
 class CellLattice
 {
 public:
@@ -100,23 +102,23 @@ public:
 
   /// Makes the lattice of `blocks`. The nodes, flags and values that the blocks point to must outlive the
   /// lattice. `remoteNodes`: node positions of the other ranks along each axis. Sets Error() if the cells of
-  /// different levels do not align.
+  /// different blocks do not align.
   explicit CellLattice(
       std::vector<CellBlock> blocks, const std::array<std::vector<double>, 3>& remoteNodes = {});
 
   /// Returns the sorted positions of the blocks' nodes along an axis, without duplicates.
   static std::vector<double> Nodes(const std::vector<CellBlock>& blocks, int axis);
 
-  /// Returns why contours and surfaces cannot cross levels: nodes of a coarser level lie within cells of a
-  /// finer level. Empty: the cells of all levels align.
+  /// Returns why contours and surfaces cannot cross blocks: nodes of a block lie within cells of a block of
+  /// the same or a finer level. Empty: the cells of all blocks align.
   const std::string& Error() const { return this->ErrorText; }
 
   const std::vector<CellBlock>& Blocks() const { return this->List; }
   const CellBlock& operator[](int block) const { return this->List[block]; }
   const Axis& AxisOf(int block, int axis) const { return *this->Axes[block][axis]; }
-  /// Returns the number of nodes of the lattice along an axis (PositionCount()), or the position of a node
+  /// Returns the number of nodes of the lattice along an axis (NodeCount()), or the position of a node
   /// (NodePosition()).
-  int PositionCount(int axis) const { return static_cast<int>(this->Positions[axis].size()); }
+  int NodeCount(int axis) const { return static_cast<int>(this->Positions[axis].size()); }
   double NodePosition(int axis, int node) const { return this->Positions[axis][node]; }
 
   /// Returns the box of the cubes that a block covers.

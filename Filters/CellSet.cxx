@@ -53,8 +53,8 @@ Summary FromText(const std::string& text)
   return summary;
 }
 
-/// Returns an array of the cells, or of the points, of a block; null if the block has no usable array of this
-/// name.
+/// Returns an array of the cells, or of the points, of a block; null if the block has no array of this name,
+/// or if the array has bits or a wrong number of tuples.
 vtkDataArray* FindArray(const Block& block, const char* name, bool isPointData)
 {
   vtkDataSet* const grid = block.Grid;
@@ -70,7 +70,8 @@ CellArray DescribeArray(vtkDataArray* array)
   return {array->GetName(), array->GetDataType(), components, components * array->GetDataTypeSize()};
 }
 
-/// Returns the arrays of a block. The array of the name `first` comes first.
+/// Returns the arrays of a block that FindArray() finds, except ghost flags. The array of the name `first`
+/// comes first.
 std::vector<CellArray> ArraysOf(const Block& block, const std::string& first, bool isPointData)
 {
   std::vector<CellArray> arrays;
@@ -87,7 +88,7 @@ std::vector<CellArray> ArraysOf(const Block& block, const std::string& first, bo
   return arrays;
 }
 
-/// Removes from `arrays` the arrays that the block lacks.
+/// Removes the arrays from `arrays` that the block lacks, or has with another type or number of components.
 void RemoveMissingArrays(const Block& block, bool isPointData, std::vector<CellArray>& arrays)
 {
   const auto isMissing = [&](const CellArray& array) {
@@ -107,11 +108,12 @@ void IntersectArrays(std::vector<CellArray>& arrays, const std::vector<CellArray
       arrays.end());
 }
 
-/// Sets summary.FlatAxis to `axis`, or summary.UnsupportedReason if the blocks have different flat axes.
+/// Sets summary.FlatAxis to `axis` if summary.FlatAxis is not known yet. Sets summary.UnsupportedReason if
+/// both axes are known and differ.
 void MergeFlatAxis(int axis, Summary& summary)
 {
   if (summary.FlatAxis != NotKnown && axis != NotKnown && axis != summary.FlatAxis) {
-    summary.UnsupportedReason = "2-D blocks in different planes";
+    summary.UnsupportedReason = "2-D blocks in different planes, or together with 3-D blocks";
   }
   summary.FlatAxis = summary.FlatAxis == NotKnown ? axis : summary.FlatAxis;
 }
@@ -144,15 +146,17 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool isPointDa
     }
     first = false;
     if (summary.Arrays.empty() || summary.Arrays[0].Name != array || summary.Arrays[0].Components != 1) {
-      summary.UnsupportedReason = "an array that differs between blocks or has several components";
+      summary.UnsupportedReason =
+          "an array whose type differs between blocks, or that has several components";
       return summary;
     }
   }
   return summary;
 }
 
-/// Merges the summaries of all ranks. Keeps the arrays that all ranks with blocks have. Collective: every
-/// rank of the communicator calls it.
+/// Merges the summaries of all ranks. Keeps the arrays that all ranks with blocks have. Sets
+/// UnsupportedReason if `array` is not the first of these arrays. Collective: every rank of the communicator
+/// calls it.
 Summary MergeSummaries(const Summary& local, const std::string& array, Communicator& ranks)
 {
   Summary common;
@@ -233,7 +237,7 @@ void CellSet::SetLastBlockValues()
   } else if (this->Arrays[0].Type == VTK_DOUBLE) {
     block.Doubles = reinterpret_cast<const double*>(values);
   } else {
-    std::vector<double>& numbers = this->Numbers.emplace_back(block.Size());
+    std::vector<double>& numbers = this->Numbers.emplace_back(block.CellCount());
     switch (this->Arrays[0].Type) {
       vtkTemplateMacro(std::copy_n(reinterpret_cast<const VTK_TT*>(values), numbers.size(), numbers.begin()));
     }
@@ -335,8 +339,8 @@ void ForEachRow(const CellBlock& block, const Box& cells, Visit visit)
   }
 }
 
-/// Returns the flags of the grid's cells between the points of the box `points`. Empty: all cells of the grid
-/// are visible.
+/// Returns the flags of the grid's cells between the points of the box `points`. Empty: the block has no
+/// flags, or no cell lies between these points.
 std::vector<unsigned char> FlagsBetween(const CellBlock& block, const Box& points)
 {
   std::vector<unsigned char> flags;
@@ -351,8 +355,8 @@ std::vector<unsigned char> FlagsBetween(const CellBlock& block, const Box& point
   return flags;
 }
 
-/// Appends the cells in the box `cells` of the block `number` to `to`, unless all cells are hidden. See
-/// ReadCells().
+/// Appends the cells in the box `cells` of the block with the index `number` to `to`, unless all these cells
+/// are hidden. See ReadCells().
 void WriteCells(const CellSet& set, int number, const Box& cells, ByteWriter& to)
 {
   const CellBlock& block = set.Blocks[number];
@@ -387,7 +391,8 @@ void WriteCells(const CellSet& set, int number, const Box& cells, ByteWriter& to
   }
 }
 
-/// Appends the cells that WriteCells() has written, after the mark of another block, to `set`.
+/// Appends to `set` a block of the cells that WriteCells() has written. The caller has read the first value,
+/// true.
 void ReadCells(ByteReader& from, CellSet& set)
 {
   CellBlock& block = set.Blocks.emplace_back();
@@ -419,8 +424,8 @@ void ReadCells(ByteReader& from, CellSet& set)
   set.SetLastBlockValues();
 }
 
-/// Returns disjoint boxes of the cells of a block that another rank needs. `requested`: boxes of cubes that
-/// the other rank needs.
+/// Returns disjoint boxes of the cells of a block that another rank needs; the whole block if
+/// BoxBins::UniqueParts() returns nothing. `requested`: boxes of cubes that the other rank needs.
 std::vector<Box> RequestedBoxes(const CellLattice& lattice, int block, const BoxBins& requested)
 {
   std::vector<Box> boxes;

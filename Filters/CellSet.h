@@ -34,11 +34,11 @@ struct CellSet
                                   ///< the input is supported
   bool IsPointData = false;       ///< the values belong to points, see CellBlock
   int FlatAxis = -1;              ///< see CellBlock
-  bool HasContourValues = true;   ///< true: the first array has the values to contour
+  bool HasContourValues = true;   ///< true: the first array, if any, has the values to contour
   std::vector<CellArray> Arrays;
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< Values[block][array]
-  std::array<std::vector<double>, 3> Nodes;  ///< positions of the nodes of all ranks along each axis, sorted
+  std::array<std::vector<double>, 3> Nodes;      ///< positions of the nodes of all ranks along each axis
   /// The arrays of the grid's cells if the values belong to points, and the values of these arrays:
   /// GridValues[block][array] for the blocks of this rank.
   std::vector<CellArray> GridArrays;
@@ -54,12 +54,13 @@ struct CellSet
   void SetLastBlockValues();
 };
 
-/// Returns the cells of `blocks`, without arrays. Collective: every rank of the communicator calls it.
+/// Returns the cells of `blocks` (see SolidBlocks()), without arrays. Collective: every rank of the
+/// communicator calls it.
 CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks);
 
-/// Returns the cells of `blocks` or, if `isPointData`, their points, with the arrays of the names `arrays`
-/// that the blocks of all ranks have. CellSet::Nodes stays empty. Collective: every rank of the communicator
-/// calls it.
+/// Returns the cells of `blocks` (see SolidBlocks()) or, if `isPointData`, their points, with the arrays of
+/// the names `arrays` that the blocks of all ranks have. CellSet::Nodes stays empty. Collective: every rank
+/// of the communicator calls it.
 CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool isPointData,
     const std::vector<std::string>& arrays, Communicator& ranks);
 
@@ -69,13 +70,14 @@ std::string FindUnsupportedReason(
     const Blocks& blocks, const std::string& array, bool isPointData, Communicator& ranks);
 
 /// Returns the cells of all blocks that have the cell array `array` or, if `isPointData`, the points of all
-/// blocks that have the point array `array`, with all arrays that these blocks have in common on all ranks.
-/// Returns no blocks if UnsupportedReason is not empty. Collective: every rank of the communicator calls it.
+/// blocks that have the point array `array`, with all arrays that these blocks have in common on all ranks,
+/// `array` first. Returns no blocks if UnsupportedReason is not empty. Collective: every rank of the
+/// communicator calls it.
 CellSet MakeCellSet(const Blocks& blocks, const std::string& array, bool isPointData, Communicator& ranks);
 
 /// Appends copies of other ranks' cells to `cells`. boxesFor(rank, block) returns the boxes of the cells that
-/// `rank` needs from the block with the index `block` of this rank. Collective: every rank of the
-/// communicator calls it.
+/// `rank` needs from the block with the index `block` of this rank. Boxes without visible cells are left out.
+/// Collective: every rank of the communicator calls it.
 void AddRemoteCells(
     CellSet& cells, const std::function<std::vector<Box>(int, int)>& boxesFor, Communicator& ranks);
 

@@ -35,12 +35,12 @@ struct CellShape
   std::array<Int3, 8> Corners{};  ///< the steps to each corner, along the axes of the grid
 };
 
-/// A point of a cell that a surface cuts: a positive corner, or the crossing of the surface with an edge. The
-/// positive corner of the edge and its axis identify the edge.
+/// A point of a cell that a surface cuts: a positive corner (a corner on the positive side), or the crossing
+/// of the surface with an edge. The positive corner of the edge and its axis identify the edge.
 struct CellPoint
 {
   int Corner;     ///< number of the positive corner, see CellShape
-  int Axis = -1;  ///< axis of the edge; -1: the point is the corner
+  int Axis = -1;  ///< axis of the cell along the edge; -1: the point is the corner
 
   /// Returns the number of the corner at the lower (Lower()) or upper (Upper()) end of the edge.
   int Lower() const { return this->Corner & ~(1 << this->Axis); }
@@ -80,8 +80,9 @@ struct KeptBody
   CellPolygon Simple;
 };
 
-/// Returns the bodies of clipped cells with `axes` axes (1 to 3), by the bit set of the kept corners. Kept
-/// corners that only the diagonal of a face connects belong to different bodies. Thread-safe.
+/// Returns the bodies of clipped cells with `axes` axes (1 to 3), by the bit set of the kept corners; no body
+/// if all corners are kept. Kept corners that only the diagonal of a face connects belong to different
+/// bodies. Thread-safe.
 const std::vector<std::vector<KeptBody>>& ClipTables(int axes);
 
 }  // namespace patchio::filters

@@ -13,8 +13,8 @@
 namespace patchio::filters {
 namespace {
 
-/// Values below this fraction of the greatest absolute value at the corners of the blocks count as 0.
-/// Otherwise, rounding errors would make a plane cut cells whose faces lie on the plane.
+/// Absolute values up to this fraction of the greatest absolute value at the corners of the blocks count as
+/// 0. Otherwise, rounding errors would make a plane cut cells whose faces lie on the plane.
 constexpr double RelativeTolerance = 1e-13;
 
 using Bounds = std::array<double, 6>;
@@ -33,7 +33,7 @@ double ZeroTolerance(const Blocks& blocks, const Surface& surface)
   return RelativeTolerance * greatest;
 }
 
-/// Returns bounds of the box of a part. For curvilinear blocks, returns the bounds of the whole block.
+/// Returns the bounds of the box of a part. For curvilinear blocks, returns the bounds of the whole block.
 Bounds BoundsOf(const BlockPart& part)
 {
   Bounds bounds = part.SourceBlock->Bounds;
@@ -66,7 +66,8 @@ public:
   }
 
 private:
-  /// Returns the value of the surface at a position, with the sign that is positive on the kept side.
+  /// Returns the value of the surface at a position, with the sign that is positive on the kept side; 0 for
+  /// absolute values up to Tiny.
   double ValueOf(const Position& position) const
   {
     const double value = this->Request.Boundary.ValueAt(position);
@@ -88,7 +89,8 @@ private:
     }
   }
 
-  /// Adds the kept part of a cell. Omits cells with values that are not finite.
+  /// Adds the kept part of a cell. Omits cells with values that are not finite, and cells that the surface
+  /// only touches.
   void ClipCell(const Int3& cell)
   {
     const int count = this->Output.Shape.CornerCount();
@@ -141,7 +143,8 @@ private:
     }
   }
 
-  /// Sets Corners to the points of `corners`, without points that are equal to the point before.
+  /// Sets Corners to the points of the polygon `corners`. Equal points that follow each other become one
+  /// point.
   void SetCorners(const CellPolygon& corners)
   {
     this->Corners.clear();
@@ -207,8 +210,8 @@ private:
     return id;
   }
 
-  /// Adds a point between the points `a` and `b` of the box, at the fraction `t` of the distance from `a`.
-  /// `shared`: see BlockPart::AddPoint().
+  /// Adds a point between the points `a` and `b` of the box, at the fraction `t` of the way from `a` to `b`.
+  /// Returns the number of the point in the part. `shared`: see BlockPart::AddPoint().
   int AddPoint(int a, int b, double t, bool shared)
   {
     return this->Output.AddPoint({this->Output.PointOfBlock(a), this->Output.PointOfBlock(b), t}, shared);

@@ -17,9 +17,10 @@ struct ClipRequest
   bool WholeCells = false;  ///< true: keeps cells whole if the surface cuts them
 };
 
-/// Returns the kept parts of the visible cells. Cut cells become tetrahedra, pyramids, wedges and hexahedra.
-/// Their new points lie on the edges of the cells, as in VTK, or inside the cells, and neighbours share whole
-/// faces. Returns an empty list if `progress` (see RunTasks()) returns false. Not collective.
+/// Returns the kept parts of the visible cells. Cut cells become tetrahedra, pyramids, wedges and hexahedra,
+/// or, in flat blocks, polygons and lines. New points lie on the edges of cells, as in VTK, or inside cells,
+/// and neighbours share whole faces. Cells with a value that is not finite are left out. Returns an empty
+/// list if `progress` (see ParallelFor()) returns false. Not collective.
 std::vector<BlockPart> Clip(
     const Blocks& blocks, const ClipRequest& request, const ProgressCallback& progress = {});
 

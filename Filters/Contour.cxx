@@ -26,25 +26,25 @@ constexpr int LatticeEdges[12][4] = {{0, 0, 0, 0}, {1, 0, 0, 1}, {0, 1, 0, 0}, {
     {1, 0, 1, 1}, {0, 1, 1, 0}, {0, 0, 1, 1}, {0, 0, 0, 2}, {1, 0, 0, 2}, {0, 1, 0, 2}, {1, 1, 0, 2}};
 
 /// Returns whether the corners of an edge have different signs. `signs`: bit set of the corners above the
-/// level.
+/// contour value.
 bool Crosses(int signs, int edge)
 {
   return ((signs >> Edges[edge][0]) & 1) != ((signs >> Edges[edge][1]) & 1);
 }
 
-/// Returns the smallest number of the type T that is at least `level`.
+/// Returns the smallest number of the type T that is at least `limit`.
 template <typename T>
-T SmallestNotBelow(double level)
+T SmallestNotBelow(double limit)
 {
-  const T rounded = static_cast<T>(level);
-  return static_cast<double>(rounded) < level ? std::nextafter(rounded, std::numeric_limits<T>::infinity())
+  const T rounded = static_cast<T>(limit);
+  return static_cast<double>(rounded) < limit ? std::nextafter(rounded, std::numeric_limits<T>::infinity())
                                               : rounded;
 }
 
 }  // namespace
 
-ContourSlab::ContourSlab(const CellLattice& lattice, const Slab& slab, double level)
-    : Lattice(lattice), Layers(slab), Block(lattice[slab.Block]), Level(level), Rim(lattice)
+ContourSlab::ContourSlab(const CellLattice& lattice, const Slab& slab, double contourValue)
+    : Lattice(lattice), Layers(slab), Block(lattice[slab.Block]), ContourValue(contourValue), Rim(lattice)
 {
 }
 
@@ -63,7 +63,7 @@ ContourPart ContourSlab::MakePart()
   return std::move(this->Result);
 }
 
-/// Sets States from the cells of this block and of the blocks around the slab.
+/// Sets States from the cells of this block and of the blocks around the slab that are not finer.
 void ContourSlab::ComputeStates()
 {
   const std::size_t layer = (this->Block.Cells[0] + std::size_t(2)) * (this->Block.Cells[1] + std::size_t(2));
@@ -89,7 +89,7 @@ void ContourSlab::ComputeStates()
 template <typename T>
 void ContourSlab::ComputeBlockStates(const T* values)
 {
-  const T threshold = SmallestNotBelow<T>(this->Level);
+  const T threshold = SmallestNotBelow<T>(this->ContourValue);
   const int width = this->Block.Cells[0];
   const int last = std::min(this->Layers.End, this->Block.Cells[2]);
   for (int k = std::max(this->Layers.Begin - 1, 0); k < last; ++k) {
@@ -111,8 +111,9 @@ void ContourSlab::ComputeBlockStates(const T* values)
   }
 }
 
-/// Sets `cells` to the indices along an axis of the cells of the block `other` at each cell of this slab and
-/// its margin. Returns the index, in this block, of the first cell of the slab or margin that `other` covers.
+/// Sets `cells` to the indices along an axis of the cells of the block `other`, one for each cell of this
+/// slab and its margin that `other` covers. Returns the index, in this block, of the first covered cell; 0 if
+/// `other` covers no cell.
 int ContourSlab::FindCellsOf(int other, int axis, std::vector<int>& cells) const
 {
   const std::vector<int>& nodeIndices = this->Lattice.AxisOf(this->Layers.Block, axis).NodeIndices;
@@ -150,7 +151,7 @@ void ContourSlab::AddStatesOf(int other)
       for (std::size_t i = 0; i < theirCells[0].size(); ++i) {
         const std::int64_t cell = begin + theirCells[0][i];
         if (!(row[i] & OwnCell) && block.IsVisible(cell)) {
-          row[i] |= block.Value(cell) >= this->Level ? Above : Below;
+          row[i] |= block.Value(cell) >= this->ContourValue ? Above : Below;
         }
       }
     }
@@ -240,14 +241,14 @@ void ContourSlab::ContourPointCell(const Int3& corner)
   }
 }
 
-/// Makes the triangles around any corner, by DualCells.
+/// Makes the triangles around a corner of any kind, by DualCells.
 void ContourSlab::ContourRimCorner(const Int3& corner)
 {
-  for (const DualCell& cell : this->Rim.CellsAround(this->Layers.Block, corner, this->Level)) {
+  for (const DualCell& cell : this->Rim.CellsAround(this->Layers.Block, corner, this->ContourValue)) {
     int signs = 0;
     for (int c = 0; c < 8; ++c) {
       const CellRef ref = cell[c].Cell();
-      signs |= (this->Lattice[ref.Block].Value(ref.Cell) >= this->Level) << c;
+      signs |= (this->Lattice[ref.Block].Value(ref.Cell) >= this->ContourValue) << c;
     }
     std::array<int, 12> points;
     for (int e = 0; e < 12; ++e) {
@@ -260,14 +261,14 @@ void ContourSlab::ContourRimCorner(const Int3& corner)
 }
 
 /// Makes the lines around a corner of a flat block by marching squares. The lines separate opposite corners
-/// above the level.
+/// above the contour value.
 void ContourSlab::ContourFlatCorner(const Int3& corner)
 {
-  for (const DualCell& polygon : this->Rim.CellsAround(this->Layers.Block, corner, this->Level)) {
+  for (const DualCell& polygon : this->Rim.CellsAround(this->Layers.Block, corner, this->ContourValue)) {
     unsigned above = 0;
     for (int c = 0; c < 4; ++c) {
       const CellRef ref = polygon[c].Cell();
-      above |= this->Lattice[ref.Block].Value(ref.Cell) >= this->Level ? 1u << c : 0u;
+      above |= this->Lattice[ref.Block].Value(ref.Cell) >= this->ContourValue ? 1u << c : 0u;
     }
     for (const auto& [first, last] : PositiveRuns(above, {0, 1, 2, 3})) {
       const int from = this->PointBetween(polygon[first - 1], polygon[first % 4]);
@@ -292,8 +293,8 @@ void ContourSlab::AddTriangles(int signs, const std::array<int, 12>& points)
   }
 }
 
-/// Returns the number of the point between a cell of the block and the next cell along an axis. Adds a new
-/// point.
+/// Returns the number of the point between a cell of the block and the next cell along an axis. Adds the
+/// point if the point is new.
 int ContourSlab::PointAlong(const Int3& cell, int axis)
 {
   EdgePoints& edges = this->EdgesOfLayers[axis == 2 ? 4 : 2 * axis + (cell[2] & 1)];
@@ -318,7 +319,7 @@ int ContourSlab::PointAlong(const Int3& cell, int axis)
 }
 
 /// Returns whether all four dual cells at the edge from a cell to the next cell along `axis` lie inside this
-/// slab, so that no other part has the point on the edge.
+/// slab, between visible cells of the block, so that no other part has the point on the edge.
 bool ContourSlab::IsPrivate(const Int3& cell, int axis) const
 {
   Int3 lower, upper;
@@ -341,7 +342,7 @@ bool ContourSlab::IsPrivate(const Int3& cell, int axis) const
   return all != 0;
 }
 
-/// Returns the number of the point between two corners of a dual cell. Adds a new point.
+/// Returns the number of the point between two corners of a dual cell. Adds the point if the point is new.
 int ContourSlab::PointBetween(DualCorner a, DualCorner b)
 {
   if (!this->ComesFirst(a, b)) {
@@ -367,7 +368,8 @@ int ContourSlab::PointBetween(DualCorner a, DualCorner b)
   return found->second;
 }
 
-/// Returns whether the corner `a` precedes the corner `b`, by the indices of their cells on the lattice.
+/// Returns whether the corner `a` precedes the corner `b`: by the indices of their cells on the lattice, or
+/// by their numbers if the indices are equal.
 bool ContourSlab::ComesFirst(const DualCorner& a, const DualCorner& b) const
 {
   const CellRef cells[2] = {a.Cell(), b.Cell()};
@@ -382,14 +384,15 @@ bool ContourSlab::ComesFirst(const DualCorner& a, const DualCorner& b) const
   return a < b;
 }
 
-/// Adds the point between two corners where the value is the level, and returns the number of the point.
+/// Adds the point between two corners at which the value is the contour value, and returns the number of the
+/// point. `shared`: true if other parts may also have the point.
 int ContourSlab::AddPoint(const DualCorner& first, const DualCorner& second, bool shared)
 {
   const CellRef a = first.Cell(), b = second.Cell();
   const double from = this->Lattice[a.Block].Value(a.Cell);
-  const double weight = (this->Level - from) / (this->Lattice[b.Block].Value(b.Cell) - from);
+  const double weight = (this->ContourValue - from) / (this->Lattice[b.Block].Value(b.Cell) - from);
   const int number = static_cast<int>(this->Result.Points.size());
-  // Between infinite values the weight is NaN.
+  // If a value is infinite, the weight may be NaN.
   this->Result.Points.push_back({first, second, weight >= 0 && weight <= 1 ? weight : 0.5});
   if (shared) {
     this->Result.Shared.push_back(number);
@@ -399,31 +402,31 @@ int ContourSlab::AddPoint(const DualCorner& first, const DualCorner& second, boo
 
 namespace {
 
-/// Least number of cells of a task. Smaller tasks would cost more than they save.
-constexpr std::int64_t CellsOfTask = 1 << 16;
+/// Approximate number of cells of a slab. Tasks for smaller slabs would cost more than they save.
+constexpr std::int64_t CellsOfSlab = 1 << 16;
 
 constexpr int BothSides = 3;
 
-/// Returns the sides of the level on which the block has visible values: bit 0 is set for values above the
-/// level, bit 1 for values below.
+/// Returns the sides of the contour value on which the block has visible values (of points: any values). Bit
+/// 0 is set for values not below the contour value, bit 1 for values below.
 template <typename T>
-int SidesOf(const CellBlock& block, const T* values, double level)
+int SidesOf(const CellBlock& block, const T* values, double contourValue)
 {
   const int width = block.Cells[0];
   int sides = 0;
-  for (std::int64_t row = 0; row < block.Size() && sides != BothSides; row += width) {
+  for (std::int64_t row = 0; row < block.CellCount() && sides != BothSides; row += width) {
     int above = 0, below = 0;
     if (block.Flags && !block.IsPointData) {
       const unsigned char* const flags = block.Flags + row;
       for (int i = 0; i < width; ++i) {
         const int visible = (flags[i] & Block::HidingFlags) == 0;
-        above |= visible & static_cast<int>(values[row + i] >= level);
-        below |= visible & static_cast<int>(values[row + i] < level);
+        above |= visible & static_cast<int>(values[row + i] >= contourValue);
+        below |= visible & static_cast<int>(values[row + i] < contourValue);
       }
     } else {
       for (int i = 0; i < width; ++i) {
-        above |= static_cast<int>(values[row + i] >= level);
-        below |= static_cast<int>(values[row + i] < level);
+        above |= static_cast<int>(values[row + i] >= contourValue);
+        below |= static_cast<int>(values[row + i] < contourValue);
       }
     }
     sides |= above | below << 1;
@@ -432,14 +435,15 @@ int SidesOf(const CellBlock& block, const T* values, double level)
 }
 
 /// Returns the slabs that a contour may pass: the slabs of all blocks of this rank that have values on both
-/// sides of the level, alone or together with the blocks that they touch.
-std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
+/// sides of the contour value, alone or together with the blocks that they touch.
+std::vector<Slab> FindSlabs(const CellLattice& lattice, double contourValue)
 {
   const int blocks = static_cast<int>(lattice.Blocks().size());
   std::vector<int> sides(blocks);
   tbb::parallel_for(0, blocks, [&](int b) {
     const CellBlock& block = lattice[b];
-    sides[b] = block.Floats ? SidesOf(block, block.Floats, level) : SidesOf(block, block.Doubles, level);
+    sides[b] = block.Floats ? SidesOf(block, block.Floats, contourValue)
+                            : SidesOf(block, block.Doubles, contourValue);
   });
   std::vector<Slab> slabs;
   for (int b = 0; b < blocks; ++b) {
@@ -453,7 +457,7 @@ std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
       }
     }
     const int layers = lattice[b].Cells[2] + 1;
-    const int step = static_cast<int>(std::max<std::int64_t>(4, CellsOfTask / lattice[b].Stride(2)));
+    const int step = static_cast<int>(std::max<std::int64_t>(4, CellsOfSlab / lattice[b].Stride(2)));
     for (int k = 0; around == BothSides && k < layers; k += step) {
       // If only a few layers remain, this slab includes them.
       const int end = k + step + 4 > layers ? layers : k + step;
@@ -504,23 +508,25 @@ void AppendParts(const std::vector<ContourPart>& parts, const std::vector<Slab>&
 }  // namespace
 
 Contour MakeContour(
-    const CellLattice& lattice, const std::vector<double>& levels, const ProgressCallback& progress)
+    const CellLattice& lattice, const std::vector<double>& contourValues, const ProgressCallback& progress)
 {
   Contour contour;
   bool continues = true;
-  for (std::size_t l = 0; l < levels.size(); ++l) {
+  for (std::size_t v = 0; v < contourValues.size(); ++v) {
     contour.PointsBefore.push_back(static_cast<std::int64_t>(contour.Points.size()));
     const auto report = [&](double fraction) {
-      return !progress || progress((static_cast<double>(l) + fraction) / static_cast<double>(levels.size()));
+      return !progress ||
+             progress((static_cast<double>(v) + fraction) / static_cast<double>(contourValues.size()));
     };
     continues = continues && report(0);
-    const std::vector<Slab> slabs = continues ? FindSlabs(lattice, levels[l]) : std::vector<Slab>();
+    const std::vector<Slab> slabs = continues ? FindSlabs(lattice, contourValues[v]) : std::vector<Slab>();
     std::vector<ContourPart> parts(slabs.size());
-    continues =
-        continues &&
-        RunTasks(
-            slabs.size(),
-            [&](std::size_t s) { parts[s] = ContourSlab(lattice, slabs[s], levels[l]).MakePart(); }, report);
+    continues = continues && ParallelFor(
+                                 slabs.size(),
+                                 [&](std::size_t s) {
+                                   parts[s] = ContourSlab(lattice, slabs[s], contourValues[v]).MakePart();
+                                 },
+                                 report);
     if (continues) {
       AppendParts(parts, slabs, contour);
     }

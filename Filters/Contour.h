@@ -44,15 +44,15 @@ struct Slab
 class ContourSlab
 {
 public:
-  ContourSlab(const CellLattice& lattice, const Slab& slab, double level);
+  ContourSlab(const CellLattice& lattice, const Slab& slab, double contourValue);
   ContourPart MakePart();
 
 private:
   /// The bits of the state of a cell.
   enum : unsigned char
   {
-    Above = 1,   ///< the value is at least the level
-    Below = 2,   ///< the value is less than the level
+    Above = 1,   ///< the value is at least the contour value
+    Below = 2,   ///< the value is less than the contour value
     OwnCell = 4  ///< a visible cell of the block
   };
 
@@ -83,7 +83,7 @@ private:
     }
   };
   /// Numbers of the points on the edges between the centres of a cell and the next cell, for the cells of one
-  /// layer; -1: no point yet. A row is valid only if its stamp is the number of the layer.
+  /// layer; -1: no point yet. A row is valid only if its number in Stamps is the number of the layer.
   struct EdgePoints
   {
     std::vector<int> Points, Stamps;
@@ -92,22 +92,24 @@ private:
   const CellLattice& Lattice;
   const Slab Layers;
   const CellBlock& Block;
-  const double Level;
+  const double ContourValue;
   DualCells Rim;
-  /// States of the cells of the slab, and of a margin of one cell around the slab.
+  /// States of the cells in the layers Begin - 1 .. End - 1 of the slab, with a margin of one cell along x
+  /// and y.
   std::vector<unsigned char> States;
   /// Results of FindCellsOf() along each axis, for the block that AddStatesOf() processes.
   std::array<std::vector<int>, 3> CellsOfNeighbour;
   std::vector<unsigned char> AllStates, AnyStates;  ///< see ContourRow()
-  /// Along x in even and in odd layers, along y in even and in odd layers, along z.
+  /// Points on edges along x in even and in odd layers, along y in even and in odd layers, and along z.
   std::array<EdgePoints, 5> EdgesOfLayers;
-  /// By the numbers of both corners.
+  /// The number of each point on an edge of Rim's dual cells, by the numbers (DualCorner::Number()) of the
+  /// edge's two corners.
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, int, PairHash> RimPoints;
   ContourPart Result;
 };
 
-/// The triangles, or lines (see ContourPart), of contours, which share their points. The triangles and the
-/// points are sorted by contour value.
+/// The triangles, or lines (see ContourPart), of the contours at several values. Neighbouring triangles share
+/// their points. The triangles and the points are sorted in the order of the contour values.
 struct Contour
 {
   std::vector<CrossingPoint> Points;
@@ -117,10 +119,11 @@ struct Contour
   std::vector<CellRef> Cells;  ///< for point data: the grid's cell that contains each triangle
 };
 
-/// Returns the contours at the values `levels` in this rank's blocks. Uses all threads of TBB; the result
-/// does not depend on the number of threads. `progress` receives, on the calling thread, the fraction of the
-/// work that is done. If `progress` returns false, the contour is incomplete. Not collective.
-Contour MakeContour(
-    const CellLattice& lattice, const std::vector<double>& levels, const ProgressCallback& progress = {});
+/// Returns the contours at `contourValues` in this rank's blocks. Requires DualCells::CanNumber(). Uses all
+/// threads of TBB; the result does not depend on the number of threads. `progress` receives, on the calling
+/// thread, the fraction of the work that is done. If `progress` returns false, the result lacks the contours
+/// at the current and at later values. Not collective.
+Contour MakeContour(const CellLattice& lattice, const std::vector<double>& contourValues,
+    const ProgressCallback& progress = {});
 
 }  // namespace patchio::filters

@@ -197,13 +197,13 @@ vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, std::size_t tuple
 
 /// Adds the contoured array. Sets the contour values themselves, because interpolation would add rounding
 /// errors.
-void AddScalars(
-    const Contour& contour, const CellSet& cells, const std::vector<double>& levels, vtkPolyData* output)
+void AddScalars(const Contour& contour, const CellSet& cells, const std::vector<double>& contourValues,
+    vtkPolyData* output)
 {
   const vtkSmartPointer<vtkDataArray> scalars = MakeArray(cells.Arrays[0], contour.Points.size());
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    for (std::int64_t p = contour.PointsBefore[l]; p < contour.PointsBefore[l + 1]; ++p) {
-      scalars->SetComponent(p, 0, levels[l]);
+  for (std::size_t v = 0; v < contourValues.size(); ++v) {
+    for (std::int64_t p = contour.PointsBefore[v]; p < contour.PointsBefore[v + 1]; ++p) {
+      scalars->SetComponent(p, 0, contourValues[v]);
     }
   }
   output->GetPointData()->SetScalars(scalars);
@@ -279,7 +279,7 @@ void FillPolyData(const Contour& contour, const CellLattice& lattice, const Cell
   AddPoints(contour, lattice, options.DoublePoints, output);
   AddTriangles(contour, lattice.FlatAxis() < 0 ? 3 : 2, output);
   if (options.Scalars) {
-    AddScalars(contour, cells, options.Levels, output);
+    AddScalars(contour, cells, options.Values, output);
   }
   AddArrays(contour, cells, output);
   AddGridArrays(contour, cells, output);

@@ -11,9 +11,9 @@
 namespace patchio::filters {
 
 /// Returns the gradient at the centre of a cell: a least-squares fit of the differences to one visible cell
-/// beyond each face, over the distances between the centres. Where the neighbours belong to the same level,
-/// the fit equals central differences. At borders between levels, the fit is exact for linear functions.
-/// Along an axis without a neighbour the gradient is 0. `hint`: see CellLattice::Find().
+/// beyond each face, over the distances between the centres. Among uniform cells of one level, the fit equals
+/// central differences. At borders between levels, the fit is exact for linear functions. Along an axis
+/// without a neighbour the gradient is 0. `hint`: see CellLattice::Find().
 std::array<double, 3> GradientAt(const CellLattice& lattice, const CellRef& cell, int& hint);
 
 }  // namespace patchio::filters
@@ -25,15 +25,16 @@ namespace patchio::filters {
 /// The contour values, and the arrays of the output.
 struct ContourOptions
 {
-  std::vector<double> Levels;  ///< the contour values
+  std::vector<double> Values;  ///< the contour values
   bool Scalars = true;         ///< adds the contoured array to the points
   bool Normals = true;        ///< adds normals to the points; as in VTK, a normal points against the gradient
   bool Gradients = false;     ///< adds gradients to the points
   bool DoublePoints = false;  ///< stores positions in double precision
 };
 
-/// Fills `output` with the triangles or lines of the contour. Interpolates all arrays of `cells` to point
-/// data. For contours of point data, the cell arrays of the grid become cell data.
+/// Fills `output` with the triangles or lines of the contour. Interpolates the arrays of `cells`, except the
+/// contoured array (see ContourOptions::Scalars), to point data. For contours of point data, the cell arrays
+/// of the grid become cell data.
 void FillPolyData(const Contour& contour, const CellLattice& lattice, const CellSet& cells,
     const ContourOptions& options, vtkPolyData* output);
 

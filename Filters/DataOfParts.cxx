@@ -33,8 +33,8 @@ namespace patchio::filters {
 
 namespace {
 
-/// Returns the array of the name `name` in `data` if `output` can receive its values; otherwise null.
-/// `index`: likely index of the array in `data`. `tuples`: least number of tuples.
+/// Returns the array of the name `name` in `data` if this array has as many components as `output` and enough
+/// tuples; otherwise null. `index`: likely index of the array in `data`. `tuples`: least number of tuples.
 vtkDataArray* SourceOf(vtkDataSetAttributes* data, std::size_t index, const std::string& name,
     vtkDataArray* output, vtkIdType tuples)
 {
@@ -69,7 +69,7 @@ constexpr Value MissingValue()
   return std::numeric_limits<Value>::has_quiet_NaN ? std::numeric_limits<Value>::quiet_NaN() : Value(0);
 }
 
-/// Returns (1 - t) * a + t * b, rounded for integers.
+/// Returns (1 - t) * a + t * b, rounded for integers; `a` if `t` is 0.
 template <typename Value>
 Value InterpolateValue(Value a, Value b, double t)
 {
@@ -480,8 +480,8 @@ vtkSmartPointer<vtkUnstructuredGrid> MakeGrid(
   return grid;
 }
 
-/// Returns make(child, blocks, parts) for each child of the input's root: the index of the child, its blocks,
-/// and the parts of these blocks.
+/// Returns make(child, blocks, parts) for each of Blocks::ChildNames: the index of the child, its blocks, and
+/// the parts of these blocks.
 template <typename Make>
 auto MapChildren(const Blocks& blocks, const std::vector<BlockPart>& parts, Make make)
 {

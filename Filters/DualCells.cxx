@@ -72,17 +72,17 @@ bool DualCells::CanNumber(const CellLattice& lattice)
     return false;
   }
   for (const CellBlock& block : lattice.Blocks()) {
-    if (block.Size() >= std::int64_t(1) << 34) {
+    if (block.CellCount() >= std::int64_t(1) << 34) {
       return false;
     }
   }
   return true;
 }
 
-const std::vector<DualCell>& DualCells::CellsAround(int block, const Int3& corner, double level)
+const std::vector<DualCell>& DualCells::CellsAround(int block, const Int3& corner, double contourValue)
 {
   this->Result.clear();
-  if (!this->FindCells(block, corner, level)) {
+  if (!this->FindCells(block, corner, contourValue)) {
     return this->Result;
   }
   if (this->Lattice.FlatAxis() >= 0) {
@@ -96,8 +96,8 @@ const std::vector<DualCell>& DualCells::CellsAround(int block, const Int3& corne
 }
 
 /// Sets the visible cells around a corner. Returns false if the corner belongs to another block, or if the
-/// values of all cells lie on the same side of `level`.
-bool DualCells::FindCells(int block, const Int3& corner, double level)
+/// values of all cells lie on the same side of `contourValue`.
+bool DualCells::FindCells(int block, const Int3& corner, double contourValue)
 {
   const CellBlock& own = this->Lattice[block];
   this->VisibleOctants = 0;
@@ -128,7 +128,7 @@ bool DualCells::FindCells(int block, const Int3& corner, double level)
     }
     first = false;
     this->VisibleOctants |= 1 << o;
-    signs |= this->Lattice[found.Block].Value(found.Cell) >= level ? 1 : 2;
+    signs |= this->Lattice[found.Block].Value(found.Cell) >= contourValue ? 1 : 2;
   }
   return signs == 3 && this->Cells[this->OwnerOctant].Block == block;
 }

@@ -81,13 +81,14 @@ public:
 
   /// Returns the dual cells around a corner of a cell of `block`; the result is valid until the next call.
   /// `corner`: indices of the corner along the axes of the block. Returns an empty list if the corner belongs
-  /// to another block, or if the values of all cells around the corner lie on the same side of `level`. A
-  /// corner belongs to the block of the finest cell around the corner, or of the first octant among equally
-  /// fine cells. Dual cells of flat blocks are polygons with the first four corners. Not thread-safe.
-  const std::vector<DualCell>& CellsAround(int block, const Int3& corner, double level);
+  /// to another block, or if the values of all cells around the corner lie on the same side of
+  /// `contourValue`. A corner belongs to the block of the finest visible cell around the corner; among
+  /// equally fine cells, of the cell in the first octant. Dual cells of flat blocks are polygons with the
+  /// first four corners. Not thread-safe.
+  const std::vector<DualCell>& CellsAround(int block, const Int3& corner, double contourValue);
 
 private:
-  bool FindCells(int block, const Int3& corner, double level);
+  bool FindCells(int block, const Int3& corner, double contourValue);
   DualCorner ProjectedCorner(int octant, int axes) const;
   DualCell RegularCell() const;
   void AddPyramids();

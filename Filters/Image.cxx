@@ -24,16 +24,16 @@ namespace patchio::filters {
 
 namespace {
 
-/// Positions count as equal if their distance is less than this fraction of a cell.
+/// Positions count as equal if their distance is less than about this fraction of a cell's width.
 constexpr double Tolerance = 1e-6;
 
 /// The cell width of some blocks along each axis, and the bounds of their visible cells.
-struct Level
+struct CellLevel
 {
   std::array<double, 3> Width, Lower, Upper;
 
   double CellVolume() const { return this->Width[0] * this->Width[1] * this->Width[2]; }
-  bool HasWidthOf(const Level& other) const
+  bool HasWidthOf(const CellLevel& other) const
   {
     for (int axis = 0; axis < 3; ++axis) {
       if (std::abs(this->Width[axis] - other.Width[axis]) > 1e-4 * other.Width[axis]) {
@@ -70,11 +70,11 @@ Box VisibleCells(const Block& block)
   return seen;
 }
 
-/// Extends the bounds of the level with the cell width of `more`. Adds `more` if the list has no such level.
-void MergeLevel(std::vector<Level>& levels, const Level& more)
+/// Extends the bounds of the level with the cell width of `more`. Adds `more` if `levels` has no such level.
+void MergeLevel(std::vector<CellLevel>& levels, const CellLevel& more)
 {
-  const auto same =
-      std::find_if(levels.begin(), levels.end(), [&](const Level& level) { return level.HasWidthOf(more); });
+  const auto same = std::find_if(
+      levels.begin(), levels.end(), [&](const CellLevel& level) { return level.HasWidthOf(more); });
   if (same == levels.end()) {
     levels.push_back(more);
     return;
@@ -87,15 +87,15 @@ void MergeLevel(std::vector<Level>& levels, const Level& more)
 
 /// Returns the levels of all ranks, the finest level first. The cell width of a rectilinear block is the mean
 /// width of its cells. Collective: every rank of the communicator calls it.
-std::vector<Level> LevelsOf(const std::vector<const Block*>& blocks, Communicator& ranks)
+std::vector<CellLevel> LevelsOf(const std::vector<const Block*>& blocks, Communicator& ranks)
 {
-  std::vector<Level> local, all;
+  std::vector<CellLevel> local, all;
   for (const Block* block : blocks) {
     const Box seen = VisibleCells(*block);
     if (seen.Empty()) {
       continue;
     }
-    Level level;
+    CellLevel level;
     for (int axis = 0; axis < 3; ++axis) {
       level.Lower[axis] = block->PositionsOf(axis)[seen.Lower[axis]];
       level.Upper[axis] = block->PositionsOf(axis)[seen.Upper[axis] + 1];
@@ -105,22 +105,22 @@ std::vector<Level> LevelsOf(const std::vector<const Block*>& blocks, Communicato
     }
     MergeLevel(local, level);
   }
-  for (const Level& level : GatherValues(ranks, local)) {
+  for (const CellLevel& level : GatherValues(ranks, local)) {
     MergeLevel(all, level);
   }
-  std::sort(
-      all.begin(), all.end(), [](const Level& a, const Level& b) { return a.CellVolume() < b.CellVolume(); });
+  std::sort(all.begin(), all.end(),
+      [](const CellLevel& a, const CellLevel& b) { return a.CellVolume() < b.CellVolume(); });
   return all;
 }
 
 /// Returns an image around all levels, with cells that are `times` times as wide as the cells of `level`. A
 /// node of the image lies at the lower corner of `level`.
-ImageGrid ImageGridAround(const Level& level, int times, const std::vector<Level>& all)
+ImageGrid ImageGridAround(const CellLevel& level, int times, const std::vector<CellLevel>& all)
 {
   ImageGrid grid;
   for (int axis = 0; axis < 3; ++axis) {
     double lower = level.Lower[axis], upper = level.Upper[axis];
-    for (const Level& other : all) {
+    for (const CellLevel& other : all) {
       lower = std::min(lower, other.Lower[axis]);
       upper = std::max(upper, other.Upper[axis]);
     }
@@ -145,11 +145,11 @@ double SnapToInteger(double position)
 
 ImageGrid ChooseImageGrid(const std::vector<const Block*>& blocks, double maxCells, Communicator& ranks)
 {
-  const std::vector<Level> levels = LevelsOf(blocks, ranks);
+  const std::vector<CellLevel> levels = LevelsOf(blocks, ranks);
   const auto fits = [&](const ImageGrid& grid) {
     return double(grid.Cells[0]) * grid.Cells[1] * grid.Cells[2] <= std::max(maxCells, 1.0);
   };
-  for (const Level& level : levels) {
+  for (const CellLevel& level : levels) {
     const ImageGrid grid = ImageGridAround(level, 1, levels);
     if (fits(grid)) {
       return grid;
@@ -288,9 +288,9 @@ struct RowSums
 
   RowSums(std::int64_t cells, int components) : Weights(cells, 0), Sums(cells * components, 0) {}
 
-  /// Adds a row of a block's cells. `first`: number of the first cell of the row. `fraction`: fraction of the
-  /// cross-section of the image's row that the block's row overlaps. `x`: overlaps along the row. `lower`:
-  /// index of the first cell of the image's row.
+  /// Adds the visible cells of a row of a block, except cells with NaN. `first`: number of the first cell of
+  /// the row. `fraction`: fraction of the cross-section of the image's row that the block's row overlaps.
+  /// `x`: overlaps along the row. `lower`: index of the first cell of the image's row.
   template <typename Value>
   void Add(const CellBlock& block, const Value* values, int components, std::int64_t first, double fraction,
       const AxisOverlaps& x, int lower)
@@ -439,8 +439,8 @@ double LowestValue(vtkDataArray* array, Communicator& ranks)
 class ImageArrays
 {
 public:
-  /// `box`: the cells, or points, of the image on this rank. MakeArrays() reports progress from `begin` to
-  /// `end`. Keeps a reference to `progress`.
+  /// Keeps a reference to `progress`, to which MakeArrays() reports from `begin` to `end`. `box`: the cells,
+  /// or points, of the image on this rank.
   ImageArrays(const Box& box, const std::function<bool(double)>& progress, double begin, double end)
       : Extent(box), Progress(progress), ProgressBegin(begin), ProgressEnd(end)
   {
@@ -485,8 +485,8 @@ public:
     }
   }
 
-  /// Adds the arrays to `data`, and the flags if any rank has hidden cells or points. Collective: every rank
-  /// of the communicator calls it.
+  /// Sets the values of hidden cells or points to LowestValue(). Adds the arrays to `data`, and the flags if
+  /// any rank has hidden cells or points. Collective: every rank of the communicator calls it.
   void AddArraysTo(Communicator& ranks, vtkDataSetAttributes* data) const
   {
     const unsigned char* const first = this->Flags->GetPointer(0);
@@ -556,8 +556,8 @@ CellSet CellsOfImage(const std::vector<const Block*>& blocks, bool isPointData, 
   return set;
 }
 
-/// Makes the cell data of the image. Returns false if the user has stopped the work. Collective: every rank
-/// of the communicator calls it.
+/// Makes the cell data of the image. Returns false if request.Progress has stopped the work. Collective:
+/// every rank of the communicator calls it.
 bool FillCellData(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image)
 {
@@ -578,8 +578,8 @@ bool FillCellData(const std::vector<const Block*>& blocks, const ImageRequest& r
   return !arrays.IsStopped();
 }
 
-/// Makes the point data of the image. Returns false if the user has stopped the work. Collective: every rank
-/// of the communicator calls it.
+/// Makes the point data of the image. Returns false if request.Progress has stopped the work. Collective:
+/// every rank of the communicator calls it.
 bool FillPointData(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image)
 {

@@ -21,8 +21,8 @@ struct ImageGrid
 
 /// Returns the geometry of an image around all visible cells. The cells of the image have the size of the
 /// cells of the finest level for which at most `maxCells` cells suffice. If the cells of the coarsest level
-/// are too many, the cells of the image are several times as wide. `blocks`: see SolidBlocks(). Collective:
-/// every rank of the communicator calls it.
+/// are too many, the cells of the image are a whole number of times as wide. `blocks`: see SolidBlocks().
+/// Collective: every rank of the communicator calls it.
 ImageGrid ChooseImageGrid(const std::vector<const Block*>& blocks, double maxCells, Communicator& ranks);
 
 /// The cells, or points, First .. Last of an image along one axis.
@@ -54,7 +54,7 @@ struct AxisSamples
 {
   struct Sample
   {
-    int Point;        ///< the last point of the block before the position
+    int Point;        ///< the last point of the block at or before the position
     double Fraction;  ///< position between Point (0) and the next point of the block (1)
   };
 
@@ -86,9 +86,9 @@ struct ImageRequest
 /// Fills `image` with this rank's part of the image. The value of a cell is the mean, by volume, of the
 /// visible cells that overlap the cell. The value of a point is interpolated in the finest visible cell
 /// around the point. NaN values are ignored. Cells and points without visible data are hidden by vtkGhostType
-/// and have the lowest value of the array, because volume rendering blends the colours of neighbouring cells.
-/// Values are float if the data are float, otherwise double. If Progress returns false, the image is empty.
-/// `blocks`: see SolidBlocks(). Collective: every rank of the communicator calls it.
+/// and have the lowest finite value of the array on all ranks, because volume rendering blends the colours of
+/// neighbouring cells. Values are float if the data are float, otherwise double. If Progress returns false,
+/// the image is empty. `blocks`: see SolidBlocks(). Collective: every rank of the communicator calls it.
 void FillImage(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image);
 

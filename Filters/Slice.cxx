@@ -85,8 +85,8 @@ private:
   long long ShownCell(int inner, const Row& row) const;
 };
 
-/// Positions count as equal if their distance is less than this number of cell widths, because the same
-/// positions of different levels differ in their last bits.
+/// Positions count as equal up to about this number of cell widths (see IsNear()), because equal positions of
+/// different levels differ in their last bits.
 constexpr double PositionTolerance = 1e-10;
 
 /// Returns whether two positions count as equal. `width`: width of a cell.
@@ -188,7 +188,8 @@ public:
     std::fill(this->FarPoints.begin(), this->FarPoints.end(), -1);
   }
 
-  /// Returns the number of a point at the near or the far side of row `outer`. Adds a new point.
+  /// Returns the number of a point at the near or the far side of row `outer`. Adds the point if the point is
+  /// new.
   int PointAt(int inner, int outer, bool far)
   {
     int& id = (far ? this->FarPoints : this->NearPoints)[inner];
@@ -275,7 +276,7 @@ public:
   /// Makes the coverage from `runs`, the results of RunsOf() on all ranks, one after another.
   explicit Coverage(const std::vector<double>& runs);
 
-  /// Removes from cut.ShownBelow the cells whose centre a run covers.
+  /// Removes from cut.ShownBelow the cells whose centre a run with the same axes covers.
   void RemoveCovered(AlignedCut& cut) const;
 
 private:
@@ -475,8 +476,8 @@ private:
     }
   }
 
-  /// Adds a polygon of a cell, without points that are equal to the point before. `values`: field values at
-  /// the corners of the cell. `number`: number of the cell.
+  /// Adds a polygon of a cell. Equal points that follow each other become one point. `values`: field values
+  /// at the corners of the cell. `number`: number of the cell.
   void AddPolygon(const Int3& cell, const CellPolygon& polygon, const double* values, long long number)
   {
     Crossing crossings[12];
@@ -514,7 +515,7 @@ private:
     return {at, this->CornerAt(cell, upper), a / (a - b), 4 * this->SourceBlock.PointAt(at) + edge.Axis};
   }
 
-  /// Returns the number of a crossing in the part. Adds a new point.
+  /// Returns the number of a crossing in the part. Adds the crossing if the crossing is new.
   int PointAt(const Crossing& at)
   {
     int& id = this->Ids[at.Key];

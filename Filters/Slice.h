@@ -25,9 +25,8 @@ struct SliceRequest
   std::function<bool(double)> Progress = [](double) { return true; };
 };
 
-/// Returns the slice of this rank's blocks: a poly data for each child of the input's root, in the order of
-/// Blocks::ChildNames. All poly data are empty if Progress returns false. Collective: every rank of the
-/// communicator calls it.
+/// Returns the slice of this rank's blocks: a poly data for each of Blocks::ChildNames. All poly data are
+/// empty if Progress returns false after the cuts. Collective: every rank of the communicator calls it.
 std::vector<vtkSmartPointer<vtkPolyData>> Slice(
     const Blocks& blocks, const SliceRequest& request, Communicator& ranks);
 

@@ -151,7 +151,7 @@ public:
     this->Keys.erase(std::unique(this->Keys.begin(), this->Keys.end()), this->Keys.end());
   }
 
-  /// Returns the number of the position of a point that other parts may have.
+  /// Returns the number of the position of a point that AddKeys() has added.
   std::uint64_t NumberOf(const Block& block, long long point) const
   {
     return std::lower_bound(this->Keys.begin(), this->Keys.end(), KeyOf(block, point)) - this->Keys.begin();
@@ -195,7 +195,7 @@ public:
   {
     double all = 1;
     for (int axis = 0; axis < 3; ++axis) {
-      this->Counts[axis] = this->Lattice.PositionCount(axis);
+      this->Counts[axis] = this->Lattice.NodeCount(axis);
       all *= static_cast<double>(this->Counts[axis]);
     }
     this->UsesLattice = all < 1e18;

@@ -61,9 +61,10 @@ long long Stitch(const std::vector<const BlockPart*>& parts, const PointNumberin
     std::vector<PointsOfPart>& points);
 
 /// Returns a function that numbers points by their positions, so that a position has the same number in all
-/// blocks. Points of curvilinear blocks have the same position if their coordinates are equal to the last
-/// bit. The function may be called for the points at the rims of the parts' boxes and next to hidden cells,
-/// and for the ends of edges with shared points.
+/// blocks (only in its own block if a lattice of all positions would have 10^18 points or more). Points of
+/// curvilinear blocks have the same position if their coordinates are equal to the last bit. The function may
+/// be called for the points at the rims of the parts' boxes and next to hidden cells, and for the ends of
+/// edges with shared points.
 PointNumbering NumberingByPosition(const std::vector<const BlockPart*>& parts);
 
 }  // namespace patchio::filters

@@ -25,8 +25,8 @@ class Surface
 public:
   /// Returns the surface where `function` has the value `value`; for planes, `value` is a distance. Supports
   /// planes without a transform, and spheres, boxes and cylinders without a transform or with a linear
-  /// transform. Returns nullopt for other functions, and if `value` or the plane is not finite. Keeps a
-  /// pointer to `function`.
+  /// transform. Returns nullopt for null and other functions, and if `value` or the plane is not finite.
+  /// Keeps a pointer to `function`.
   static std::optional<Surface> FromFunction(vtkImplicitFunction* function, double value);
 
   bool IsPlane() const { return this->Type == Shape::Plane; }
@@ -70,8 +70,8 @@ private:
   double Stretch = 1;  ///< upper bound of the factor by which the transform increases distances
 };
 
-/// The signed distances of the points of a uniform or rectilinear block from a plane. Points at equal
-/// positions have equal distances in all blocks.
+/// The signed distances of the points of a uniform or rectilinear block from a plane (a Surface with
+/// IsPlane()). Points at equal positions have equal distances in all blocks.
 class PlaneField
 {
 public:

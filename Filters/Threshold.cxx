@@ -35,7 +35,8 @@ struct RangeTestWorker
   }
 };
 
-/// Returns whether a cell lies in the range. `inRange`: see RangeTestWorker::InRange.
+/// Returns whether a cell lies in the range: its value or, for point arrays, all of its points or one of them
+/// (see AllPoints). `inRange`: see RangeTestWorker::InRange.
 bool IsCellInRange(const ThresholdRequest& request, const BlockPart& part, const std::vector<char>& inRange,
     const Int3& cell)
 {

@@ -19,9 +19,9 @@ struct ThresholdRequest
   bool Inverted = false;        ///< true: selects the other cells
 };
 
-/// Returns the visible cells that `request` selects by the first component of the array. Blocks without the
-/// array have no selected cells. Returns an empty list if `progress` (see RunTasks()) returns false. Not
-/// collective.
+/// Returns the visible cells that `request` selects by the first component of the array. Blocks that lack the
+/// array have no selected cells, also if Inverted is true. Returns an empty list if `progress` (see
+/// ParallelFor()) returns false. Not collective.
 std::vector<BlockPart> Threshold(
     const Blocks& blocks, const ThresholdRequest& request, const ProgressCallback& progress = {});
 

@@ -159,7 +159,8 @@ private:
     this->Output.AddPolygon(corners, 4, false, cell);
   }
 
-  /// Returns the number, in the part, of the point with the indices `at` in the block. Adds a new point.
+  /// Returns the number, in the part, of the point with the indices `at` in the block. Adds the point if the
+  /// point is new.
   int PointOf(const Int3& at)
   {
     const long long number = this->SourceBlock.PointAt(at);

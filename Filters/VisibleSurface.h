@@ -31,15 +31,15 @@ enum class Faces
   Outer         ///< only outer faces without a visible cell of any block of any rank on the other side
 };
 
-/// Returns the faces of each block as quadrilaterals whose normals point outwards, with the data of their
-/// cells and points, and with the numbers of their cells and points in the block (vtkOriginalCellIds,
-/// vtkOriginalPointIds). `blocks`: see SolidBlocks(). Collective if `faces` is Faces::Outer: every rank of
-/// the communicator calls it.
+/// Returns a poly data for each block: the faces as quadrilaterals whose normals point outwards, with the
+/// data of their cells and points, and with the numbers of their cells and points in the block
+/// (vtkOriginalCellIds, vtkOriginalPointIds). `blocks`: see SolidBlocks(). Collective if `faces` is
+/// Faces::Outer: every rank of the communicator calls it.
 std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
     const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks);
 
-/// Returns the outer surface (Faces::Outer) of SolidBlocks(), as a poly data for each child of the input's
-/// root. Collective: every rank of the communicator calls it.
+/// Returns the outer surface (Faces::Outer) of SolidBlocks(), as a poly data for each of Blocks::ChildNames.
+/// Collective: every rank of the communicator calls it.
 std::vector<vtkSmartPointer<vtkPolyData>> OuterSurface(const Blocks& blocks, Communicator& ranks);
 
 }  // namespace patchio::filters

@@ -1,4 +1,4 @@
-// Functions that hide the differences between VTK 9.2 (ParaView 5.11) and VTK 9.6 (ParaView 6.1).
+// Functions that hide the differences between the versions of VTK from 9.1 to 9.6 (ParaView 6.1).
 #ifndef VtkVersions_h
 #define VtkVersions_h
 
@@ -22,7 +22,7 @@
 namespace patchio {
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
-/// Iterates over the blocks of AMR data.
+/// An iterator over the blocks of AMR data.
 using AmrIterator = vtkUniformGridAMRDataIterator;
 #else
 using AmrIterator = vtkUniformGridAMRIterator;
@@ -31,8 +31,8 @@ using AmrIterator = vtkUniformGridAMRIterator;
 /// True if ParaView omits hidden points when ParaView computes the range of a point array.
 constexpr bool RangesSkipHiddenPoints = VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0);
 
-/// Returns a progress text, with four blanks at the end for ParaView 6.1, whose clients drop the last four
-/// characters.
+/// Returns `text`, with four blanks at the end for ParaView 6.1, whose clients drop the last four characters
+/// of a progress text. Adds no blanks to an empty text.
 inline std::string AsProgressText(const std::string& text)
 {
   return VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0) || text.empty() ? text : text + "    ";
@@ -68,7 +68,7 @@ inline unsigned int BlockCountOnLevel(vtkUniformGridAMR* amr, unsigned int level
 #endif
 }
 
-/// Returns a block of a level, or null if another rank has the block.
+/// Returns a block of a level; null if another rank has the block.
 inline vtkImageData* BlockOnLevel(vtkUniformGridAMR* amr, unsigned int level, unsigned int block)
 {
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
@@ -88,7 +88,7 @@ inline bool HasPolyhedra(vtkUnstructuredGrid* grid)
 #endif
 }
 
-/// Returns the types of the grid's cells, or null if the grid has no cells. Since VTK 9.6 the array may be
+/// Returns the types of the grid's cells; null if the grid has no cells. Since VTK 9.6 the array may be
 /// implicit.
 inline vtkDataArray* CellTypesOf(vtkUnstructuredGrid* grid)
 {

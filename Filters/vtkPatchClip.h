@@ -2,8 +2,9 @@
  * @class vtkPatchClip
  * @brief Clips many blocks together, and blocks with hidden cells
  *
- * Clips by planes, spheres, boxes and cylinders. For other functions, the filter runs vtkClipDataSet. The
- * output consists of unstructured grids without hidden cells. Neighbouring cells share whole faces.
+ * Clips by planes, spheres, boxes and cylinders. For other functions, the filter runs vtkClipDataSet or, with
+ * WholeCells, vtkExtractGeometry. The output consists of unstructured grids without hidden cells.
+ * Neighbouring cells share whole faces.
  */
 #ifndef vtkPatchClip_h
 #define vtkPatchClip_h

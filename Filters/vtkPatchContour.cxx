@@ -29,7 +29,7 @@ vtkStandardNewMacro(vtkPatchContour);
 
 namespace {
 
-/// Returns whether the array to process is a point array.
+/// Returns whether the array to process is a point array (any array that is not a cell array).
 bool UsesPointArray(vtkAlgorithm& filter)
 {
   return patchio::GetArrayToProcess(filter).Association != vtkDataObject::FIELD_ASSOCIATION_CELLS;
@@ -113,8 +113,8 @@ bool vtkPatchContour::FillOutput(const Blocks& blocks, patchio::Communicator& ra
   return true;
 }
 
-/// Returns this rank's part of the contour of `blocks`; null on all ranks if the blocks are not supported.
-/// Collective: every rank of the communicator calls it.
+/// Returns this rank's part of the contour of `blocks`; null on all ranks if the blocks or their arrays are
+/// not supported. Collective: every rank of the communicator calls it.
 vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourBlocks(
     const Blocks& blocks, patchio::Communicator& ranks)
 {
@@ -125,7 +125,7 @@ vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourBlocks(
   }
   ContourOptions options;
   for (int i = 0; i < this->GetNumberOfContours(); ++i) {
-    options.Levels.push_back(this->GetValue(i));
+    options.Values.push_back(this->GetValue(i));
   }
   options.Scalars = this->ComputeScalars;
   options.Normals = this->ComputeNormals && cells.FlatAxis < 0;
@@ -139,7 +139,7 @@ vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourBlocks(
     return nullptr;
   }
   const Contour contour = MakeContour(
-      lattice, options.Levels, [this](double fraction) { return this->ReportProgress(fraction); });
+      lattice, options.Values, [this](double fraction) { return this->ReportProgress(fraction); });
   auto output = vtkSmartPointer<vtkPolyData>::New();
   FillPolyData(contour, lattice, cells, options, output);
   return output;
@@ -151,8 +151,8 @@ vtkSmartPointer<vtkAlgorithm> vtkPatchContour::MakeVtkFilter(vtkSmartPointer<vtk
   const int components = ComponentsOf(input, array.Association, array.Name.c_str());
   if (components > 1) {
     throw patchio::Error(
-        fmt::format("Contour requires an array with one component, but {} has {}. Use "
-                    "vtkArrayCalculator to make a scalar array from it",
+        fmt::format("Contour requires an array with one component, but {} has {}. Make a "
+                    "scalar array from this array with vtkArrayCalculator.",
             array.Name, components));
   }
   auto contour = vtkSmartPointer<vtkContourFilter>::New();

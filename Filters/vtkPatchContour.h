@@ -5,7 +5,7 @@
  * SetInputArrayToProcess() selects the cell or point array, which must have one component. For cell arrays of
  * uniform or rectilinear blocks, the filter makes the contour without a conversion to point data, on all
  * threads and all ranks together (see patchio::filters::DualCells); the output is one poly data per rank. For
- * point arrays of such blocks, the output has a poly data for each child of the input's root. For other
+ * point arrays of such blocks, the output has a poly data for each child (see vtkPatchFilter). For other
  * input, the filter runs vtkContourFilter, after a conversion of cell arrays to point arrays.
  */
 #ifndef vtkPatchContour_h

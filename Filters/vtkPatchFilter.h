@@ -3,9 +3,9 @@
  * @brief Base class of filters that process all blocks of their input together
  *
  * The input is a uniform, rectilinear or curvilinear grid, or a composite data set of such grids; cells may
- * be hidden. The output has a data set for each child of the input's root (mostly a level of refinement), or
- * is a data set if the input is a data set. For other input, the filter runs VTK's filter for the same task,
- * block by block.
+ * be hidden. The output has a child for each tree below the input's root (mostly a level of refinement) and
+ * one child for all grids directly below the root. If the input is a data set, the output is a data set. For
+ * other input, the filter runs VTK's filter for the same task, block by block.
  *
  * Collective: every rank of the global controller executes the filter.
  */
@@ -51,7 +51,7 @@ protected:
   virtual bool FillOutput(
       const patchio::filters::Blocks& blocks, patchio::Communicator& ranks, vtkDataObject* output) = 0;
   /// Returns VTK's filter for input that this class does not support, with the same properties. May replace
-  /// `input` by converted data.
+  /// `input` by converted data. Throws Error if the properties do not fit `input`.
   virtual vtkSmartPointer<vtkAlgorithm> MakeVtkFilter(vtkSmartPointer<vtkDataObject>& input) = 0;
 
   /// Reports the progress, from 0 to 1. Returns false if the user has stopped the filter (AbortExecute).

@@ -65,7 +65,7 @@ int vtkPatchGeometryFilter::RequestData(
     return this->Superclass::RequestData(request, inputs, outputs);
   }
   vtkPolyData* const output = vtkPolyData::GetData(outputs);
-#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 2, 0)  // has no RemoveGhostInterfaces
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 2, 0)  // VTK 9.1 has no RemoveGhostInterfaces
   return this->StructuredExecute(grid, output, inputs[0]->GetInformationObject(0), nullptr);
 #else
   const bool withoutGhosts = this->RemoveGhostInterfaces;

@@ -5,8 +5,9 @@
  * If cells of a structured grid are hidden, vtkGeometryFilter of VTK before 26 January 2023 uses the upper
  * end of the grid's extent along z also for x and y. Faces then lie at wrong positions, or their points have
  * indices beyond the end of the arrays, and ParaView crashes. The result is right if the three ends are
- * equal. So this filter passes grids with hidden cells to VTK with an extent whose upper ends are all 0, and
- * with the origin that belongs to this extent. Points, cells and their data stay the same, in the same order.
+ * equal. So this filter passes grids with hidden or ghost cells to VTK with an extent whose upper ends are
+ * all 0, and with the origin that belongs to this extent. Points, cells and their data stay the same, in the
+ * same order.
  *
  * VTK since 9.6.1 omits the face between a visible cell and the next cell along an axis if that cell is a
  * duplicate (DUPLICATECELL), even if the duplicate is hidden, but keeps the face on the other side of the

@@ -1,6 +1,6 @@
 /**
  * @class vtkPatchSettings
- * @brief The user's settings of the plugin, for all filters of a process
+ * @brief The user's setting Fast Extraction, for all filters of a process
  */
 #ifndef vtkPatchSettings_h
 #define vtkPatchSettings_h
@@ -14,8 +14,9 @@ public:
   static vtkPatchSettings* New();
   vtkTypeMacro(vtkPatchSettings, vtkObject);
 
-  /// On: PatchIO's filters make the slices, contours and surfaces of the data that PatchIO supports. Off:
-  /// ParaView's own filters do. A change applies to all later executions in this process. On by default.
+  /// On: if PatchIO supports the data, PatchIO's filters compute ParaView's Slice, Contour, Clip, Threshold,
+  /// Extract Surface and the surfaces in views. Off: ParaView's own filters compute them. A change applies to
+  /// all later executions in this process. On by default.
   void SetFastExtraction(bool value) { Fast = value; }
   static bool GetFastExtraction() { return Fast; }
 

@@ -15,7 +15,7 @@ vtkStandardNewMacro(vtkPatchSlice);
 
 namespace {
 
-/// Returns the surface for each value; an empty list if a surface is not supported.
+/// Returns the surface for each value; an empty list if a surface is not supported or `values` is empty.
 std::vector<Surface> SurfacesOf(vtkImplicitFunction* function, vtkContourValues* values)
 {
   std::vector<Surface> surfaces;

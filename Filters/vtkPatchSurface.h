@@ -2,10 +2,11 @@
  * @class vtkPatchSurface
  * @brief ParaView's Extract Surface, for all blocks at once
  *
- * While the plugin is loaded, ParaView's Extract Surface is this class (ReplacedFilters.xml). If all blocks
- * of the input on all ranks are uniform or rectilinear grids of three dimensions, the output is the outer
- * surface of the blocks, without the faces between blocks, levels and ranks: a poly data for each child of
- * the input's root. For other input, the filter runs vtkPatchGeometryFilter block by block.
+ * While the plugin is loaded, ParaView's Extract Surface is this class (ReplacedFilters.xml). If the input is
+ * composite and all its blocks on all ranks are uniform or rectilinear grids of three dimensions, the output
+ * is the outer surface of the blocks, without the faces between blocks, levels and ranks: a poly data for
+ * each child (see vtkPatchFilter). For other input, or while FastExtraction (vtkPatchSettings) is off, the
+ * filter runs vtkPatchGeometryFilter block by block.
  */
 #ifndef vtkPatchSurface_h
 #define vtkPatchSurface_h

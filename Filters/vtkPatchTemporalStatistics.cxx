@@ -33,7 +33,8 @@ bool AreSameBounds(const double a[6], const double b[6])
   return std::equal(a, a + 6, b, [=](double x, double y) { return std::abs(x - y) <= 1e-6 * longest; });
 }
 
-/// Returns whether cells and points with the same index have the same position in both data sets.
+/// Returns whether both data sets have the same type, the same numbers of cells and points and, unless their
+/// points are explicit, the same bounds, also of their first cells.
 bool AreAlike(vtkDataObject* a, vtkDataObject* b)
 {
   if (std::strcmp(a->GetClassName(), b->GetClassName()) != 0) {
@@ -111,7 +112,8 @@ vtkUnsignedCharArray* FlagsOf(vtkFieldData* data)
   return vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
 }
 
-/// Hides in `steps`, the result of all steps, the cells or points that are hidden in `step`.
+/// Hides in `steps`, the result of all steps, the cells or points that are hidden in `step`. Does nothing if
+/// `steps` has no flags.
 void AddFlags(vtkFieldData* step, vtkFieldData* steps)
 {
   vtkUnsignedCharArray *const current = FlagsOf(step), *const all = FlagsOf(steps);
@@ -153,17 +155,17 @@ bool vtkPatchTemporalStatistics::CheckBlocks(vtkCompositeDataSet* first, vtkComp
   }
   if (found.FirstBlocks == found.CurrentBlocks) {
     text << "The " << found.CurrentBlocks << " blocks at " << step.str()
-         << " differ in position or size from those at the first time step";
+         << " are not the blocks at the first time step: their types, positions or sizes differ";
   } else {
     text << "The first time step has " << found.FirstBlocks << " blocks and " << step.str() << " has "
          << found.CurrentBlocks;
   }
-  text << ", but Temporal Statistics requires the same blocks at all time steps";
+  text << ". Temporal Statistics requires the same blocks at all time steps";
   if (found.FirstBlocks == 0 || found.CurrentBlocks == 0) {
-    text << ". Check that all time steps are complete";
+    text << ". Check that all time steps are complete.";
   } else {
     text << ". Apply Resample To Image first, or select a refinement level that does not change (Level Range "
-            "of the PatchIO reader)";
+            "of the PatchIO reader).";
   }
   if (IsFirstRank()) {
     vtkErrorMacro(<< text.str());

@@ -40,7 +40,8 @@ patchio::Box CellsOfRank(const ImageGrid& grid, const patchio::Communicator& ran
 
 using Names = std::set<std::string>;
 
-/// Returns the names of all ranks, sorted. Collective: every rank of the communicator calls it.
+/// Returns the names of all ranks, sorted, each name once. Collective: every rank of the communicator calls
+/// it.
 std::vector<std::string> GatherNames(const Names& local, patchio::Communicator& ranks)
 {
   Names all;
@@ -143,7 +144,8 @@ int vtkPatchVolume::MakeImage(vtkDataObject* input, vtkMultiBlockDataSet* output
     if (ranks->Rank() == 0) {
       vtkErrorMacro(
           "Volume Of Patches requires uniform or rectilinear blocks in 3-D, but the input has "
-          << (blocks.UnsupportedReason.empty() ? "2-D or curvilinear blocks" : blocks.UnsupportedReason)
+          << (blocks.UnsupportedReason.empty() ? "2-D, curvilinear or other blocks"
+                                               : "unsupported blocks of the type " + blocks.UnsupportedReason)
           << ". To render a volume of these data, apply Resample To Image.");
     }
     return 1;

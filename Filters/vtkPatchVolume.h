@@ -51,8 +51,8 @@ protected:
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
 private:
-  /// Fills `output` with this rank's part of the image. Returns 1. Collective: every rank of the global
-  /// controller calls it.
+  /// Fills `output` with this rank's part of the image. Reports an error if the input is not supported.
+  /// Returns 1. Collective: every rank of the global controller calls it.
   int MakeImage(vtkDataObject* input, vtkMultiBlockDataSet* output);
   /// Warns of each name in `requested` that is not in `found`, which is sorted. `type`: "cell" or "point".
   void WarnOfMissingArrays(

@@ -1,4 +1,4 @@
-# Libraries of which not every version brings a CMake package, Debian 12's libdeflate among them.
+# Libraries that have no CMake package in some versions, such as Debian 12's libdeflate.
 function (patchio_find_library target header library)
   string(TOUPPER "${target}" name)
   find_path(${name}_INCLUDE_DIR ${header} REQUIRED)

@@ -1,9 +1,9 @@
 # patchio_add_stand_in_targets(TARGET)
 #
 # ParaView's Qt libraries and its server manager name the targets of some 10 other packages (X11, GLEW, NetCDF,
-# Qt5::OpenGL ...) in their link interfaces, and CMake stops when one is missing. A plugin does not use those packages:
-# ParaView's shared libraries bring them along. So each missing target gets an empty stand-in, so that these packages need not
-# be installed to build the plugin.
+# Qt5::OpenGL ...) in their link interfaces, and CMake stops when a target is missing. A plugin does not use these packages:
+# ParaView's shared libraries load them. Each missing target gets an empty stand-in, so that the packages need not be installed
+# to build the plugin.
 function (patchio_add_stand_in_targets target)
   set(waiting "${target}")
   set(seen "")

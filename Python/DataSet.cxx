@@ -185,7 +185,7 @@ LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& pr
   const std::string fault = CatchError([&] { loaded = this->Load(request, progress); });
   if (request.Control) {
     this->State->Automatic.End();
-    loaded.Report.Threads = this->State->Automatic.Text();
+    loaded.Report.ThreadsText = this->State->Automatic.Text();
     const std::vector<std::string>& notes = this->State->Automatic.Notes();
     loaded.Report.Notes.insert(loaded.Report.Notes.end(), notes.begin(), notes.end());
   }

@@ -53,9 +53,10 @@ public:
   /// Returns the blocks, which have no ghost layers.
   const std::vector<Block>& Blocks() const { return this->PlannedBlocks; }
   const Catalog& Data() const { return *this->SharedCatalog; }
-  /// Returns one flag of VTK per cell of a block, axis 0 fastest: HIDDENCELL (no patch has the cell),
-  /// REFINEDCELL (finer patches cover the cell), DUPLICATECELL (another patch of the level has the cell).
-  /// Returns an empty list if all cells are visible. Requires block < Blocks().size().
+  /// Returns VTK's flags, one byte per cell of a block, axis 0 fastest: HIDDENCELL (no patch has the cell),
+  /// REFINEDCELL with DUPLICATECELL (finer patches cover the cell), DUPLICATECELL (the cell belongs to
+  /// another patch of the level). Returns an empty list if all cells are visible. Requires block <
+  /// Blocks().size().
   std::vector<std::uint8_t> Flags(std::size_t block) const;
 
 private:
@@ -70,7 +71,8 @@ struct ReadOptions
   std::vector<Block> Blocks;
   std::vector<int> Variables;  ///< indices in Catalog::Variables
   bool Ghosts = false;         ///< true: also read the stored ghost layers; every block must be a patch
-  int Threads = 0;  ///< number of reader threads; 0: from the storage's profile, adapted during the read
+  /// Number of reader threads, at most 256; 0: from the storage's profile, adapted during the read.
+  int Threads = 0;
   bool StopAtFault = true;  ///< false: skip arrays that cannot be read
   bool Verify = false;      ///< true: compare values with their checksums, if the files have checksums
 };
@@ -85,14 +87,16 @@ public:
   Step(std::shared_ptr<OpenedStep> opened, TimeStep entry, double openSeconds,
       std::shared_ptr<ReaderState> state);
 
-  /// Returns the catalog of the file. The catalog's current step is the step of the file that was read last.
+  /// Returns the catalog of the file. The catalog's current step is the step of the file that was opened or
+  /// read last.
   const Catalog& Data() const { return this->Opened->Data(); }
   /// Returns a warning about damaged index files; empty if no index file is damaged.
   const std::string& Warning() const { return this->Opened->Warning(); }
 
   /// Reads values. The arguments of LoadResult::At() are indices in options.Blocks and options.Variables.
   /// LoadResult::Faults has the errors in files. Calls `progress` during the read; the read ends if
-  /// `progress` returns false. Throws Error if a variable does not exist or the memory is insufficient.
+  /// `progress` returns false. Throws Error if a variable does not exist, the file has changed or the memory
+  /// is insufficient.
   LoadResult Read(const ReadOptions& options, const ReadProgressCallback& progress);
 
   /// Returns the locations of a variable's values in the files, one per patch of `patches`. Throws Error if
@@ -114,7 +118,7 @@ public:
   /// Returns one block with the cells of a box, see BlockPlan. Throws Error if a patch does not exist.
   BlockPlan PlanBox(const std::vector<int>& patches, const Box& box) const;
   /// Returns the patches for process `part` of `parts` processes. The patches of a part are close together,
-  /// and all parts have about the same number of bytes. Throws Error unless 0 <= part < parts.
+  /// and all parts have about the same number of stored values. Throws Error unless 0 <= part < parts.
   std::vector<int> PatchesOfPart(int part, int parts) const;
 
 private:
@@ -149,8 +153,9 @@ private:
   Series AllSteps;
   const char* Name;  ///< name of the format, from the first path, because the files of steps may be missing
   std::shared_ptr<ReaderState> State = std::make_shared<ReaderState>();
-  std::shared_ptr<OpenedStep> LastOpened;  ///< the step that was opened last, if its file has several steps
-  std::string LastPath;                    ///< path of the step that was opened last
+  /// The step that was opened last, if its file has several steps with the same patches.
+  std::shared_ptr<OpenedStep> LastOpened;
+  std::string LastPath;  ///< path of the step that was opened last
 };
 
 }  // namespace patchio

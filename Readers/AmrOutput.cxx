@@ -53,8 +53,9 @@ int FloorDivide(int number, int divisor)
   return number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor);
 }
 
-/// Returns, by level, the index on the level at which the AMR data begin: the lower corner of a cell of the
-/// level `first`, such that no patch has a negative index.
+/// Returns, by level, the indices on the level at which the AMR data begin: the lower corner of a cell of the
+/// level `first`, such that no patch has a negative index relative to these indices; 0 for levels before
+/// `first`.
 std::vector<Int3> LowerCorners(const Catalog& catalog, const AmrLevels& levels, std::size_t first)
 {
   std::vector<Int3> corners(levels.size(), Int3{0, 0, 0});
@@ -86,8 +87,8 @@ vtkSmartPointer<vtkUniformGrid> CopyWithOrigin(const double origin[3], vtkUnifor
   return moved;
 }
 
-/// Adds the boxes of the patches of a level, and their grids from `tree`, to `amr`. `tree`: null adds no
-/// grids.
+/// Adds the boxes of the patches of a level, and their grids from `tree`, to `amr`. `corner`: see
+/// LowerCorners(). `tree`: null adds no grids. `level`: number of the level in `amr`.
 void FillLevel(const Catalog& catalog, const std::vector<AmrPatch>& patches, const Int3& corner,
     vtkMultiBlockDataSet* tree, unsigned int level, vtkOverlappingAMR* amr)
 {
@@ -188,7 +189,7 @@ std::string AmrUnsupportedMessage(const Catalog& catalog)
   const std::string reason = AmrUnsupportedReason(catalog);
   return reason.empty() ? reason
                         : "PatchIO cannot show " + catalog.Path + " as Overlapping AMR, because " + reason +
-                              ". Set Blocks to Merged or As patches, which output a multiblock data set";
+                              ". Set Blocks to Merged or As patches, which output a multiblock data set.";
 }
 
 void SetOutputType(bool isAmr, vtkInformation* output)

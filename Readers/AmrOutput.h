@@ -24,9 +24,9 @@ std::string AmrUnsupportedMessage(const Catalog& catalog);
 /// vtkMultiBlockDataSet. Keeps a data object of this class that `output` already has.
 void SetOutputType(bool isAmr, vtkInformation* output);
 
-/// Adds to `output` a description of the patches that will be read, without their grids, if the data object
-/// of `output` is a vtkOverlappingAMR. Otherwise removes the description. VTK's filters need this description
-/// before they request data.
+/// Adds to `output` a description of the patches on the levels and in the region of `options`, without their
+/// grids, if the data object of `output` is a vtkOverlappingAMR. Otherwise removes the description. VTK's
+/// filters need this description before they request data.
 void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkInformation* output);
 
 /// Fills `amr` with the boxes of the patches of all ranks, and with this rank's grids from `tree` (see

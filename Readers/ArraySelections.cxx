@@ -34,7 +34,8 @@ std::set<std::string> DisabledArrays(vtkDataArraySelection* arrays)
   return names;
 }
 
-/// Returns the message that a step lacks the array `name`, with the names of the step's arrays.
+/// Returns the message that a step lacks the array `name`, with the names of the step's arrays, or that
+/// `name` is in the wrong list.
 std::string MissingArrayMessage(const Catalog& catalog, const std::string& name, Centering centering)
 {
   const bool ofCells = centering == Centering::Cell;

@@ -27,8 +27,8 @@ public:
   /// Makes MissingArraysMessage() report missing arrays again. The caller calls this function when other
   /// files may have replaced the opened files.
   void ForgetKnownArrays() { this->KnownArrays.clear(); }
-  /// Adds the variables of the step `catalog` to the lists. Arrays that are already in the lists keep their
-  /// setting.
+  /// Adds the variables of the step `catalog`, except geometry and flags, to the lists. Arrays that are
+  /// already in the lists keep their setting. See ExpectNewFiles().
   void AddArrays(const Catalog& catalog);
   /// Returns whether AddArrays() is running. Changes of the lists are then not made by the user.
   bool IsAddingArrays() const { return this->AddingArrays; }

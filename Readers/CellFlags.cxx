@@ -25,7 +25,7 @@ namespace {
 /// ignore the values of these cells, and contours would end far from the finer level.
 constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
 
-/// Clears the marks of the points at which no component is NaN. Returns false if no mark remains.
+/// Clears the marks of the points at which no component of an array is NaN. Returns false if no mark remains.
 template <typename Value>
 bool ClearDefinedMarks(const Value* values, int components, std::vector<unsigned char>& marks)
 {
@@ -50,8 +50,8 @@ bool ClearDefinedMarks(vtkDataArray* array, std::vector<unsigned char>& marks)
   return doubles && ClearDefinedMarks(doubles->GetPointer(0), components, marks);
 }
 
-/// Returns, by point, 1 if the point is NaN in all of these arrays, otherwise 0. Returns 0 for all points if
-/// `arrays` is empty.
+/// Returns, by point, 1 if a component of each of these arrays is NaN at the point, otherwise 0. Returns 0
+/// for all points if `arrays` is empty.
 std::vector<unsigned char> UndefinedPoints(vtkIdType points, const std::vector<vtkDataArray*>& arrays)
 {
   std::vector<unsigned char> undefined(points, arrays.empty() ? 0 : 1);
@@ -116,8 +116,8 @@ bool HasVisibleCell(const Box& grid, const Box& cells, const unsigned char* flag
 
 }  // namespace
 
-/// Returns whether all cells of the block are visible: no finer patch and no other patch of the level hides
-/// cells of the block.
+/// Returns whether all cells of the block are visible: the block has no gap, and no finer patch and no other
+/// patch of the level may hide cells of the block.
 bool CellFlags::IsWholeBlockVisible(const Block& block) const
 {
   return block.Full && std::none_of(block.Parts.begin(), block.Parts.end(), [this](const OwnedBox& part) {
@@ -163,8 +163,8 @@ vtkSmartPointer<vtkUnsignedCharArray> CellFlags::FlagsOf(const Block& block, con
 }
 
 /// Marks the cells of a part that other patches of the level show, so that filters draw and count the cells
-/// of overlapping patches once. Returns false if the part has no such cells. Parts of merged blocks do not
-/// overlap. `grid`: box of the cells of `flags`.
+/// of overlapping patches once. Returns false if the part has no such cells, or is not a whole patch, because
+/// parts of merged blocks do not overlap. `grid`: box of the cells of `flags`.
 bool CellFlags::MarkDuplicateCells(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
   if (!this->PatchNesting.HasUnownedCells(part.Owner) ||
@@ -202,8 +202,8 @@ bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char
   return found;
 }
 
-/// Adds HIDDENCELL to refined cells. Filters then ignore these cells, as in the block with gaps that this
-/// block was cut from.
+/// Marks the refined cells of the ghost regions, and adds HIDDENCELL to all refined cells. Filters then
+/// ignore these cells, as in the block with gaps that this block was cut from.
 void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* flags) const
 {
   for (const Region& region : block.GhostRegions) {
@@ -231,9 +231,10 @@ void CellFlags::ConvertBorderToGhosts(const Box& grid, unsigned char* flags) con
   }
 }
 
-/// Marks the cells of ghost layers. Ghost cells that repeat cells of a shown patch are duplicates, which
-/// connect the blocks. Other ghost cells, mostly beyond the domain, are also hidden. Otherwise, the surface
-/// of the domain would lie inside the grid, and VTK would not draw the surface.
+/// Marks all cells as cells of ghost layers; FlagsOf() then clears the marks of the block's parts. Ghost
+/// cells that repeat cells of a shown patch are duplicates, which connect the blocks. Other ghost cells,
+/// mostly beyond the domain, are also hidden. Otherwise, the surface of the domain would lie inside the grid,
+/// and VTK would not draw the surface.
 void CellFlags::MarkGhostLayers(const Block& block, const Box& cells, unsigned char* flags) const
 {
   if (this->Ghosts == Int3{0, 0, 0}) {

@@ -48,7 +48,7 @@ LoadedArray ComposeVector(
     ElementType type, const std::vector<vtkDataArray*>& components, std::int64_t points, MemoryPool& pool);
 
 /// Makes arrays whose values are all equal. Arrays of the same type and value share their memory, so that
-/// many blocks need no more memory than the largest block. Thread-safe.
+/// many blocks of one size need the memory of one array. Thread-safe.
 class ConstantArrays
 {
 public:

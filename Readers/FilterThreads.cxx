@@ -21,15 +21,15 @@ namespace {
 constexpr const char* BackendOfVtk = VTK_SMP_BACKEND;
 constexpr bool VtkHasThreads = VTK_SMP_DEFAULT_IMPLEMENTATION_SEQUENTIAL == 0;
 
-using Cores = std::bitset<CPU_SETSIZE>;
+using CoreSet = std::bitset<CPU_SETSIZE>;
 
 /// Returns the cores that the process may use: all cores of the machine, or the cores that the process is
 /// bound to.
-Cores CoresOfProcess()
+CoreSet CoresOfProcess()
 {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  Cores cores;
+  CoreSet cores;
   if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
     for (std::size_t core = 0; core < cores.size(); ++core) {
       cores[core] = CPU_ISSET(core, &allowed) != 0;
@@ -42,10 +42,10 @@ Cores CoresOfProcess()
 
 int CoresOfRank(Communicator& ranks)
 {
-  const Cores local = CoresOfProcess();
-  const std::vector<Cores> allowed = GatherValues<Cores>(ranks.MachineCommunicator(), {local});
-  Cores together;
-  for (const Cores& one : allowed) {
+  const CoreSet local = CoresOfProcess();
+  const std::vector<CoreSet> allowed = GatherValues<CoreSet>(ranks.MachineCommunicator(), {local});
+  CoreSet together;
+  for (const CoreSet& one : allowed) {
     together |= one;
   }
   return static_cast<int>(

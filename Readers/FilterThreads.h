@@ -1,4 +1,4 @@
-// The number of threads for VTK's filters, such as contour, gradient and surface, in the process that reads.
+// The threads of VTK's filters in the process that reads, the ranks of a controller, and the cores of a rank.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -11,8 +11,8 @@
 
 namespace patchio {
 
-/// Returns this rank's share of the cores of its machine; at least 1. Collective: every rank of the
-/// communicator calls it.
+/// Returns this rank's share of the cores of its machine: at least 1, and at most the cores that this rank
+/// may use. Collective: every rank of the communicator calls it.
 int CoresOfRank(Communicator& ranks);
 
 /// The mean number of cells per block below which the blocks of a rank count as small. VTK 9.2 starts threads
@@ -23,9 +23,10 @@ constexpr double LeastCellsForThreads = 100000;
 /// Sets the backend of vtkSMPTools, so that all filters of this process use up to `threads` threads. If the
 /// default backend of this build of VTK has threads (TBB, in Debian's VTK 9.6) but not more than `threads`,
 /// selects the default backend for blocks of any size, because its threads cost nothing on small blocks.
-/// Otherwise selects STDThread, which can use any number of threads, or Sequential for one thread and if
-/// `smallBlocks` is true. Keeps a backend that other code or the environment variable VTK_SMP_BACKEND_IN_USE
-/// has selected. Returns the number of threads, as text for the report.
+/// Otherwise selects STDThread, which can use any number of threads, or Sequential for one thread, if
+/// `smallBlocks` is true, or if VTK has no STDThread. Keeps a backend that other code or the environment
+/// variable VTK_SMP_BACKEND_IN_USE has selected. Returns the number of threads, as text for the report, with
+/// the name of a backend that was kept.
 std::string SetFilterThreads(int threads, bool smallBlocks);
 
 /// The ranks of a controller. Without a controller, the rank is this process alone.

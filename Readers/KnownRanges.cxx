@@ -142,7 +142,7 @@ std::vector<Run> NodeRunsOf(const std::vector<Run>& cells, const int dims[3])
   return UnflaggedRuns(isOutside.data(), static_cast<vtkIdType>(isOutside.size()));
 }
 
-/// Returns whether the stored range of an array shows that all values are equal.
+/// Returns whether the stored range of an array shows that all values are equal, or that all are NaN.
 bool HasOneValue(vtkDataArray* array)
 {
   if (!array->HasInformation() || !array->GetInformation()->Has(vtkDataArray::PER_COMPONENT())) {
@@ -156,7 +156,8 @@ bool HasOneValue(vtkDataArray* array)
   return one;
 }
 
-/// Sets the range of an array to the range of the values in `runs`.
+/// Sets the range of an array to the range of the values in `runs`; to VTK's empty range if `runs` is empty.
+/// Does nothing if `array` is null or has a type or a number of components without known ranges.
 void LimitRange(vtkDataArray* array, const std::vector<Run>& runs)
 {
   const std::optional<ElementType> type = array ? ElementTypeOf(array) : std::nullopt;

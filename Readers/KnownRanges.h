@@ -1,4 +1,5 @@
-// Stores the ranges of arrays, so that VTK does not compute these ranges.
+// Stores the ranges of arrays, so that VTK does not compute these ranges, and limits ranges to visible cells
+// and points.
 #ifndef KnownRanges_h
 #define KnownRanges_h
 
@@ -20,18 +21,20 @@ void SetKnownRange(vtkDataArray* array, const ArrayRange& range);
 /// not extend the ranges of other blocks.
 void SetConstantRange(vtkDataArray* array, std::optional<double> value);
 
-/// Computes and stores the range of an array whose values are contiguous in memory.
+/// Computes and stores the range of an array whose values are contiguous in memory. Stores nothing if PatchIO
+/// does not support the type (see ElementTypeOf()) or the range is not known (see ArrayRange::IsKnown()).
 void ComputeRange(vtkDataArray* array);
 
 /// Sets the ranges of the arrays of an image, a rectilinear or a structured grid to the ranges of the visible
 /// part of the grid: the cells without ghost flags, and their nodes. (VTK itself would use all values.) An
 /// array that is NaN in the whole visible part gets VTK's empty range. Keeps the ranges if all cells are
-/// visible. `flags`: ghost flags of the grid's cells; null: all cells are visible.
+/// visible, and the ranges of other grids. Since VTK 9.3, also makes VTK's own ranges of cell arrays skip
+/// cells with ghost flags. `flags`: ghost flags of the grid's cells; null: all cells are visible.
 void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags);
 
-/// Hides the points whose cells are all hidden or refined. Since 5.12, ParaView ignores stored ranges of
-/// point arrays, and computes ranges from the points that are not hidden. `flags`: ghost flags of the grid's
-/// cells; null: does nothing.
+/// Hides the points whose cells are all hidden or refined, in an image, a rectilinear or a structured grid.
+/// Since 5.12, ParaView ignores stored ranges of point arrays, and computes ranges from the points that are
+/// not hidden. `flags`: ghost flags of the grid's cells; null: does nothing.
 void HidePointsOfHiddenCells(vtkDataSet* grid, vtkUnsignedCharArray* flags);
 
 }  // namespace patchio

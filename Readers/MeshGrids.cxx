@@ -164,8 +164,8 @@ std::int64_t NodesOfOrder(int type, std::int64_t order)
   }
 }
 
-/// Returns whether a cell of the type `type` may have `nodes` nodes. VTK's filters do not check the number of
-/// nodes, and would read beyond the list of nodes.
+/// Returns whether a cell of the type `type` may have `nodes` nodes; false if PatchIO does not support the
+/// type. VTK's filters do not check the number of nodes, and would read beyond the list of nodes.
 bool HasValidNodeCount(int type, std::int64_t nodes)
 {
   constexpr std::int64_t highestOrder = 10;
@@ -303,7 +303,7 @@ void MeshMaker::CheckCells(int list, vtkDataArray* offsetArray, vtkDataArray* no
   }
   for (std::int64_t i = 0; i < cells; ++i) {
     if (offsets[i + 1] < offsets[i]) {
-      this->Fail(fmt::format("increasing '{}'", name(MeshRole::Offsets)),
+      this->Fail(fmt::format("'{}' that do not decrease", name(MeshRole::Offsets)),
           fmt::format("{} after {}", offsets[i + 1], offsets[i]));
     }
   }
@@ -347,8 +347,8 @@ void MeshMaker::CheckTypes(vtkUnsignedCharArray* types, vtkCellArray* cells) con
                       "the file with ParaView's own reader.",
               this->Data.Path, type, nodes, this->Data.Patches[this->Patch].Number, cell));
     }
-    this->Fail("the number of nodes of the cell type",
-        fmt::format("type {} with {} nodes, cell {}", type, nodes, cell));
+    this->Fail(fmt::format("a valid number of nodes for cell type {}", type),
+        fmt::format("{} nodes of cell {}", nodes, cell));
   }
 }
 
@@ -381,8 +381,8 @@ vtkSmartPointer<vtkDataSet> MeshMaker::MakePolygonal() const
     const vtkSmartPointer<vtkCellArray> cells = this->MakeCells(list);
     for (vtkIdType cell = 0; cell < cells->GetNumberOfCells(); ++cell) {
       if (!HasValidNodeCount(lists[list].Type, cells->GetCellSize(cell))) {
-        this->Fail("the number of nodes of cells of the list",
-            fmt::format("{}, cell {} of list {}", cells->GetCellSize(cell), cell, list + 1));
+        this->Fail(fmt::format("a valid number of nodes for each cell of list {}", list + 1),
+            fmt::format("{} nodes of cell {}", cells->GetCellSize(cell), cell));
       }
     }
     (data->*lists[list].Set)(cells);

@@ -16,11 +16,11 @@ class vtkDataSet;
 
 namespace patchio {
 
-/// Returns poly data with a vertex at each point. `level`: level of the points, which has the spacing of the
-/// lattice.
+/// Returns poly data with a vertex at each point. `level`: level of the points, whose spacing is the spacing
+/// of the lattice.
 vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointCells& pointCells);
 
-/// An image around all points of a list, with one cell for each point of the lattice.
+/// An image around all points of a list, with one cell for each cell of the lattice in the box of the points.
 struct PointImage
 {
   vtkSmartPointer<vtkDataSet> Grid;
@@ -42,7 +42,8 @@ using MeshArrays = std::function<LoadedArray*(MeshRole role, int cellList)>;
 
 /// Returns the grid of a patch of a mesh. Moves the memory of the arrays to the grid, without a copy if VTK
 /// stores the arrays in the same type. Throws Error if the arrays are not a valid mesh, for example if a node
-/// does not exist, if offsets decrease, or if a cell has a wrong number of nodes for its type.
+/// does not exist, if offsets decrease, or if a cell has a wrong number of nodes for its type; also if
+/// PatchIO does not support the type of a cell.
 vtkSmartPointer<vtkDataSet> MakeMesh(const Catalog& catalog, int patch, const MeshArrays& arrays);
 
 }  // namespace patchio

@@ -257,7 +257,7 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
   return frame;
 }
 
-/// Returns the grid of a block of a mesh, which has one patch.
+/// Returns the grid of a block of a mesh. (The block is one patch.)
 vtkSmartPointer<vtkDataSet> PatchAssembler::MakeMeshGrid(
     const Block& block, const std::vector<LoadedArray*>& arrays) const
 {
@@ -272,7 +272,7 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeMeshGrid(
   });
 }
 
-/// Returns the frame of a block of a list of points. `positions`: positions of the points.
+/// Returns the frame of a block of a list of points. `positions`: values of Catalog::PositionsVariable().
 BlockFrame PatchAssembler::MakePointFrame(const Block& block, const LoadedArray* positions) const
 {
   assert(positions && positions->Status == ArrayStatus::Read);
@@ -301,7 +301,8 @@ vtkDataSetAttributes* PatchAssembler::AttributesOf(
   return grid->GetPointData();
 }
 
-/// Adds the arrays of the time-invariant variables or, if `timeInvariant` is false, of the other variables.
+/// Adds the arrays and vectors of the time-invariant variables or, if `timeInvariant` is false, of the other
+/// variables, without geometry.
 void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
     const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid)
 {
@@ -326,7 +327,8 @@ void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
   this->AddVectors(arrays, timeInvariant, grid);
 }
 
-/// Adds the composed vectors whose components are all arrays of the grid. `timeInvariant`: see AddArrays().
+/// Adds the composed vectors whose components are all arrays of the grid, with the same type.
+/// `timeInvariant`: see AddArrays().
 void PatchAssembler::AddVectors(
     const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid) const
 {
@@ -356,8 +358,9 @@ void PatchAssembler::AddVectors(
   }
 }
 
-/// Adds an array of NaN or 0 to a block that lacks the variable. VTK's filters require the same arrays on all
-/// blocks. Otherwise, some filters crash, and other filters drop arrays without a message.
+/// Adds an array of NaN or 0 to a block that lacks the variable; no array without a BlankArray in the
+/// options. VTK's filters require the same arrays on all blocks. Otherwise, some filters crash, and other
+/// filters drop arrays without a message.
 void PatchAssembler::AddBlankArray(std::size_t variable, vtkDataSet* grid)
 {
   const std::optional<BlankArray>& blank = this->Options.Blanks[variable];
@@ -417,9 +420,9 @@ std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
   return undefined;
 }
 
-/// Adds the ghost flags of the cells. If a block has hidden cells, all blocks get flags, because filters that
-/// join blocks, such as Merge Blocks, would otherwise drop the flags. If all cells are visible, no block gets
-/// flags. Filters are then faster, and a volume needs fewer textures.
+/// Adds the ghost flags of the cells. If a block may have hidden cells, all blocks get flags, because filters
+/// that join blocks, such as Merge Blocks, would otherwise drop the flags. If all cells are visible, no block
+/// gets flags. Filters are then faster, and a volume needs fewer textures.
 void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
 {
   const Box cells = this->CellsOf(block);

@@ -34,9 +34,9 @@ namespace patchio {
 class CellFlags
 {
 public:
-  /// `ghosts`: number of ghost layers from the files, along each axis, by which grids extend beyond their
-  /// patches. `blankRefined`: true hides cells under finer patches. `ghostLayer`: true if blocks have a layer
-  /// of neighbours' cells. Keeps references to `catalog` and `nesting`.
+  /// Keeps references to `catalog` and `nesting`. `ghosts`: number of ghost layers from the files, along each
+  /// axis, by which grids extend beyond their patches. `blankRefined`: true marks cells under finer patches.
+  /// `ghostLayer`: true if blocks have a layer of neighbours' cells.
   CellFlags(
       const Catalog& catalog, const Nesting& nesting, const Int3& ghosts, bool blankRefined, bool ghostLayer)
       : Data(catalog),
@@ -74,13 +74,13 @@ void HideUndefinedPoints(vtkDataSet* grid, const std::vector<vtkDataArray*>& arr
 /// The options of PatchAssembler.
 struct AssemblyOptions
 {
-  bool BlankRefined = true;  ///< hide cells under finer patches
-  bool PatchIds = false;     ///< add arrays with the level, the ranks and the patch of each cell
-  bool Vectors = true;       ///< compose vectors, see ComposedVectors(); has no effect on a sphere, where the
-                             ///< components have other directions
-  bool PointsAsImage = false;  ///< make images of lists of points
-  bool HideUndefined = true;   ///< hide points that are undefined in all arrays of their block
-  bool Sphere = false;         ///< put geographic grids on a sphere
+  bool BlankRefined = true;  ///< marks cells under finer patches as refined
+  bool PatchIds = false;     ///< adds arrays with the level, the ranks and the patch of each cell
+  bool Vectors = true;  ///< composes vectors, see ComposedVectors(); has no effect on a sphere, where the
+                        ///< components have other directions
+  bool PointsAsImage = false;  ///< makes images of lists of points
+  bool HideUndefined = true;   ///< hides points that are undefined in all arrays of their block
+  bool Sphere = false;         ///< puts geographic grids on a sphere
   bool HidesCells = false;     ///< true if a block of any rank may have hidden cells
   bool GhostLayer = false;     ///< true if blocks have a layer of neighbours' cells
   int Rank = 0;                ///< number of this rank, for the field data
@@ -101,28 +101,28 @@ struct BlockFrame
 class PatchAssembler
 {
 public:
-  /// `nesting`: describes the patches in the output of all ranks. `variables`: in the order of the arrays of
-  /// each block. `ghosts`: number of ghost layers, along each axis, by which all grids extend beyond their
-  /// patches. `memory`: pool for the arrays that this class makes. Keeps references to all arguments except
-  /// `ghosts` and `options`.
+  /// Keeps references to all arguments except `ghosts` and `options`. `nesting`: describes the patches in the
+  /// output of all ranks. `variables`: in the order of the arrays of each block. `ghosts`: number of ghost
+  /// layers, along each axis, by which all grids extend beyond their patches. `memory`: pool for the arrays
+  /// that this class makes.
   PatchAssembler(const Catalog& catalog, const Nesting& nesting,
       const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
       MemoryPool& memory);
   ~PatchAssembler();
 
   /// Makes the tree of the output, which is the same on all ranks: a multipiece data set for each level, with
-  /// an empty piece for each block of the level. Levels outside firstLevel .. lastLevel have no pieces.
-  /// `blocks`: the blocks of all ranks, sorted by level.
+  /// an empty piece for each block of the level. Levels outside firstLevel .. lastLevel have no pieces. Adds
+  /// the field data of the root. `blocks`: the blocks of all ranks, sorted by level.
   void BuildTree(
       vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, int firstLevel, int lastLevel) const;
 
-  /// Returns the grid of a block, with the arrays that are the same at all steps of the file. `arrays`: by
-  /// variable. Moves the values of these arrays to the grid. Throws Error.
+  /// Returns the frame of a block: its grid, with the arrays that are the same at all steps of the file.
+  /// Moves the values of these arrays from `arrays` (by variable) to the grid. Throws Error.
   BlockFrame MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays);
 
   /// Returns the grid of a block with all arrays. Moves the values of the arrays that change from step to
-  /// step to the grid. If the file has several steps, returns a shallow copy of frame.Grid, which stays
-  /// unchanged. Throws Error.
+  /// step from `arrays` (by variable) to the grid. If the file has several steps, returns a shallow copy of
+  /// frame.Grid, which stays unchanged; otherwise frame.Grid. Throws Error.
   vtkSmartPointer<vtkDataSet> MakeBlock(
       const Block& block, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays);
 

@@ -21,18 +21,19 @@ public:
   SeriesFacts();
   ~SeriesFacts();
 
-  /// Resets the format and the levels. The caller calls this function before the reader opens other files, or
-  /// the same files again.
+  /// Resets the format and the levels, and makes the next Update() update all facts. The caller calls this
+  /// function before the reader opens other files, or the same files again.
   void Reset();
-  /// Updates the facts from the displayed step of `series`. The caller calls this function after each opened
-  /// step. If `logsNotes` is true, writes each note of the series once to VTK's log, which ParaView's Log
-  /// Viewer shows. Unlike warnings, notes do not open a window.
+  /// Updates the facts from the displayed step of `series`, unless the last Update() used the same file. The
+  /// caller calls this function after each opened step. If `logsNotes` is true, writes each note of the
+  /// series once to VTK's log, which ParaView's Log Viewer shows. Unlike warnings, notes do not open a
+  /// window.
   void Update(const OpenedSeries& series, bool logsNotes);
 
   /// The name of the format (Format::Name()). Empty: no step is open yet.
   std::string FormatName;
-  /// The format whose options the panel shows: for a container, the format with the same type of grids;
-  /// otherwise FormatName.
+  /// The format whose options the panel shows: for some containers, another format with the same type of
+  /// grids; otherwise FormatName.
   std::string EquivalentFormat;
   /// The coarsest level, 0, and the finest level of all opened steps.
   int Levels[2] = {0, 0};
@@ -45,7 +46,7 @@ public:
   /// Pairs of the name of a grid and the name of a variable with values on this grid; empty if the data have
   /// only one grid.
   vtkNew<vtkStringArray> ArraysOfGrids;
-  /// The names of the variables with one component.
+  /// The names of the variables with one component, without geometry.
   vtkNew<vtkStringArray> Scalars;
 
 private:

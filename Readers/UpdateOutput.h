@@ -30,24 +30,24 @@ struct FrameCache
   std::vector<BlockFrame> Frames;
   PointLists Lists;  ///< of the step Key, or set by DecidePointImages() for the next AssembleOutput()
 
-  /// Discards the frames unless they belong to a step whose PlannedStep::GridsKey() is `key`. Also discards
-  /// all frames if `key` is empty.
+  /// Empties the cache unless the frames belong to a step whose PlannedStep::GridsKey() is `key`. Also
+  /// empties the cache if `key` is empty.
   void DiscardUnlessKey(const std::string& key);
 };
 
-/// Decides whether lists of points become images. With PointForm::Automatic, stores the sizes of this rank's
-/// lists in `cache`. Returns the same value on all ranks. Throws Error, the same on all ranks. Collective:
-/// every rank of the communicator calls it.
+/// Returns whether lists of points become images, the same on all ranks. With PointForm::Automatic, stores
+/// the sizes of this rank's lists in `cache`. Throws Error, the same on all ranks. Collective: every rank of
+/// the communicator calls it.
 bool DecidePointImages(Communicator& ranks, LoadedStep& loaded, FrameCache& cache);
 
 /// Fills `output`, a multiblock data set or overlapping AMR, with this rank's blocks of the step. Reuses the
 /// frames in `cache` if they belong to the same blocks of the same file, and stores the frames that the next
-/// step can reuse. `threads`: greatest number of threads. `pointsAsImages`: result of DecidePointImages().
-/// Throws Error. Not collective.
+/// step can reuse. Overlapping AMR stays empty if it cannot represent the data. `threads`: greatest number of
+/// threads. `pointsAsImages`: result of DecidePointImages(). Throws Error. Not collective.
 void AssembleOutput(
     LoadedStep& loaded, int rank, int threads, bool pointsAsImages, FrameCache& cache, vtkDataObject* output);
 
-/// Decides whether ParaView first shows a surface. If a surface of this rank's blocks would take more than 5
+/// Returns whether ParaView first shows a surface. If a surface of this rank's blocks would take more than 5
 /// s, adds a note to the report and returns false; ParaView then shows an outline. Not collective: the other
 /// ranks have about as many blocks.
 bool DecideSurfaceFirst(LoadedStep& loaded);

@@ -255,6 +255,7 @@ int vtkPatchReader::FillOutputPortInformation(int, vtkInformation* info)
   return 1;
 }
 
+/// Makes a vtkOverlappingAMR if OutputsAmr() and the data allow it, otherwise a vtkMultiBlockDataSet.
 /// Collective: every rank of the controller calls it.
 int vtkPatchReader::RequestDataObject(
     vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
@@ -307,7 +308,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   // The output of the last step releases its memory before this read.
   output->Initialize();
   if (!self.Session.Series.IsOpen()) {
-    return 1;  // RequestInformation() has reported the reason; see the end of this function for the result 1
+    return 1;  // RequestInformation() has reported the reason; see below for the result 1
   }
   // An abort stops only the current read, but VTK does not reset AbortExecute.
   this->AbortExecute = 0;

@@ -5,18 +5,19 @@
  * The output is a vtkMultiBlockDataSet with a vtkMultiPieceDataSet for each refinement level ("level 2", or
  * the name of the level). A level has a piece for each block: a box merged from patches ("46 patches, 12 to
  * 57") or a patch ("patch 17"), see SetBlocks(). All ranks have the same tree; a piece is null if its block
- * belongs to another rank. Uniform blocks are vtkUniformGrid in double coordinates, rectilinear blocks are
- * vtkRectilinearGrid, and curvilinear blocks are vtkStructuredGrid.
+ * belongs to another rank. Uniform blocks are vtkUniformGrid, rectilinear blocks are vtkRectilinearGrid (on a
+ * sphere vtkStructuredGrid), curvilinear blocks are vtkStructuredGrid, and meshes are vtkUnstructuredGrid or
+ * vtkPolyData. See SetPointLists() for lists of points.
  *
  * With SetBlocks(OVERLAPPING_AMR), the output is a vtkOverlappingAMR of the patches. All ranks have the boxes
  * of all patches.
  *
  * With SliceWhileReading, the output has a vtkPolyData for each level instead: the polygons of this rank.
  *
- * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (only
- * DUPLICATECELL next to visible cells while AddGhostLayer is on). Ghost layers, and cells that another patch
- * of the level also has, are marked DUPLICATECELL. Ghost cells outside all shown patches are also marked
- * HIDDENCELL.
+ * While BlankRefinedCells is on, cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL
+ * and DUPLICATECELL (only DUPLICATECELL next to visible cells while AddGhostLayer is on). Ghost layers, and
+ * cells that another patch of the level also has, are marked DUPLICATECELL. Ghost cells outside all shown
+ * patches are also marked HIDDENCELL.
  *
  * The root has the field data "time" and "step", and "date" if the data have a date. Each block has the field
  * data "level" and "rank". A block also has the field data "patch", the number of the patch in the level as
@@ -29,9 +30,9 @@
  * requests in file order, which NT threads process. The next read reuses the memory of the arrays (see
  * MemoryLimit).
  *
- * RequestInformation and RequestData are collective: every rank of the controller calls them. The number of
- * pieces may differ from the number of ranks: NT and the report refer to ranks, but the division of the
- * patches uses UPDATE_PIECE_NUMBER and UPDATE_NUMBER_OF_PIECES.
+ * RequestDataObject, RequestInformation and RequestData are collective: every rank of the controller calls
+ * them. The number of pieces may differ from the number of ranks: NT and the report refer to ranks, but the
+ * division of the patches uses UPDATE_PIECE_NUMBER and UPDATE_NUMBER_OF_PIECES.
  *
  * If AbortExecute is set on any rank, the read ends within some tenths of a second with an empty output on
  * all ranks, and the reader resets AbortExecute. VTK then treats the output as up to date until the reader is
@@ -102,7 +103,7 @@ public:
 
   /**
    * Returns the report of the last update (times, numbers of requests and bytes) as lines of text; empty
-   * before the first update. All ranks return the same text.
+   * before the first update and after an update that failed. All ranks return the same text.
    */
   const char* GetIoReport() const;
 
@@ -149,8 +150,8 @@ public:
    * Adds the new complete steps of the series to the reader if Follow is on. Returns whether the reader has
    * new steps. The reader is then modified, so that the next UpdateInformation() reports the new times, but
    * values that were read stay in memory. If the series has no new steps, this function only checks some
-   * files. The caller must not call this function during an update. Collective: every rank of the controller
-   * calls it.
+   * files. If the search fails, this function reports the error and returns false. The caller must not call
+   * this function during an update. Collective: every rank of the controller calls it.
    */
   bool LookForNewSteps();
 
@@ -161,7 +162,8 @@ public:
   void UpdateInformation() override;
 
   /**
-   * Marks the reader as modified, and stops a prefetch.
+   * Marks the reader as modified, and stops a prefetch (unless the reader itself is adding arrays to its
+   * lists).
    */
   void Modified() override;
 

@@ -142,8 +142,8 @@ public:
   /**
    * On: adds a layer of cells to each grid on the sides where the grid has neighbours, with the neighbours'
    * values: from patches of the same level, otherwise from patches of coarser levels. The added cells are
-   * marked DUPLICATECELL. Applies only to uniform grids. Has no effect while ReadGhostCells is on; the report
-   * then has a note. Off by default.
+   * marked DUPLICATECELL. Applies only to uniform grids. Has no effect in the mode OVERLAPPING_AMR, nor while
+   * ReadGhostCells is on (the report then has a note). Off by default.
    */
   vtkSetMacro(AddGhostLayer, bool);
   vtkGetMacro(AddGhostLayer, bool);
@@ -165,7 +165,7 @@ public:
   ///@{
   /**
    * On: adds vectors whose components are separate variables, such as x_velocity, y_velocity and z_velocity,
-   * or ux, uy and uz, if all components are selected. On by default.
+   * or ux, uy and uz, if all components are selected. Has no effect on grids on a sphere. On by default.
    */
   vtkSetMacro(ComposeVectors, bool);
   vtkGetMacro(ComposeVectors, bool);
@@ -192,8 +192,8 @@ public:
 
   ///@{
   /**
-   * On: hides points that are undefined (NaN) in all arrays of their block that are read, and the cells
-   * around these points. On by default.
+   * On: hides points of rectilinear grids that are undefined (NaN) in all arrays of their block that are
+   * read, and the cells around these points. On by default.
    */
   vtkSetMacro(HideUndefined, bool);
   vtkGetMacro(HideUndefined, bool);

@@ -19,7 +19,8 @@
  *
  * "Collective" means: all compute ranks call the function, in the same order. If a rank does not make a
  * collective call within the "wait seconds" of the configuration, the call returns 1 on all other ranks, and
- * the error names the missing rank. From then on, all calls return 1 immediately.
+ * the error names the missing rank. From then on, collective calls return 1 immediately; only patchio_close()
+ * first waits for steps of its own rank.
  *
  * One thread makes all calls. This thread must be allowed to call MPI; MPI_THREAD_SINGLE is sufficient. */
 #ifndef PATCHIO_H
@@ -68,8 +69,9 @@ typedef struct patchio_patch
 /* Opens the output. Collective: all ranks of the communicator call it.
  * configuration: path of a file, or a JSON text that begins with '{'; the same on all ranks.
  * communicator: must exist until patchio_close().
- * Returns NULL on all ranks if the configuration is wrong, a file cannot be read, or the ranks cannot reach
- * each other; patchio_error(NULL) then returns the message. */
+ * Returns NULL on all ranks if the configuration is wrong or differs between ranks, a file cannot be read, a
+ * path is not writable, or the ranks cannot reach each other. patchio_error(NULL) then returns the message.
+ */
 patchio_output* patchio_open(const char* configuration, MPI_Comm communicator);
 
 /* Separates compute and I/O ranks. Collective: all ranks of the communicator call it directly after
@@ -80,7 +82,8 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator);
  * - On I/O ranks, the call returns at the end of the run, when the compute ranks have called patchio_close(),
  *   and `compute` becomes MPI_COMM_NULL. I/O ranks then call patchio_close(), and no other function.
  *
- * In other modes, all ranks are compute ranks, and `compute` becomes the communicator of patchio_open(). */
+ * In other modes, all ranks are compute ranks, and `compute` becomes the communicator of patchio_open().
+ * After an error, `compute` is MPI_COMM_NULL. */
 int patchio_compute(patchio_output* output, MPI_Comm* compute);
 
 /* Declares the grid, the same on all ranks. If the grid changes, call patchio_grid() again, and then
@@ -97,7 +100,7 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
 /* Declares this rank's patches, which replace the patches of earlier calls. Call patchio_patches() again
  * after each regridding. Patches of a level must not overlap. At least one rank must have patches.
  * Collective. After a failed call of patchio_grid() or patchio_patches(), patchio_write() returns 1 until
- * that call succeeds. */
+ * the same function succeeds. */
 int patchio_patches(patchio_output* output, int count, const patchio_patch* patches);
 
 /* Declares a variable, the same on all ranks. Variables are numbered 0, 1, ... in the order of these calls.

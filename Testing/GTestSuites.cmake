@@ -1,9 +1,9 @@
-# patchio_gtest_suites(TARGET PREFIX LABELS...): one ctest test a suite of GoogleTest, called PREFIX.SUITE. A process for each
-# of a thousand cases costs more than the cases; what has failed is named in the output of its suite.
-# As a script (SUITES_OF, PREFIX, LABELS, TIMEOUT, OUTPUT): lists the suites of a program that was just built.
+# patchio_gtest_suites(TARGET PREFIX LABELS...): adds a ctest test PREFIX.SUITE for each suite of GoogleTest. A process for each of a
+# thousand cases would take longer than the cases; the output of a suite names the failed cases.
+# As a script (SUITES_OF, PREFIX, LABELS, TIMEOUT, OUTPUT), this file lists the suites of a program that was just built.
 if (CMAKE_SCRIPT_MODE_FILE)
   execute_process(COMMAND "${SUITES_OF}" --gtest_list_tests OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY TIMEOUT 120)
-  # Instances of a suite, "SUITE/0.", are one test.
+  # All instances of a suite, such as "SUITE/0.", are one test.
   string(REGEX MATCHALL "(^|\n)[A-Za-z_][A-Za-z0-9_/]*\\." suites "${listed}")
   list(TRANSFORM suites REPLACE "[\n.]" "")
   list(TRANSFORM suites REPLACE "/[0-9]+$" "/*")
@@ -27,7 +27,7 @@ function(patchio_gtest_suites target prefix)
   add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS "${list}" VERBATIM
     COMMAND ${CMAKE_COMMAND} -D "SUITES_OF=$<TARGET_FILE:${target}>" -D "PREFIX=${prefix}" -D "LABELS=${ARGN}"
       -D TIMEOUT=${timeout} -D "OUTPUT=${list}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
-  # Before the first build there are none.
+  # Before the first build, the list does not exist.
   file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${target}_tests.cmake" @ONLY
     CONTENT "if (EXISTS \"@list@\")\n  include(\"@list@\")\nelse ()\n  add_test(@target@_NOT_BUILT @target@_NOT_BUILT)\nendif ()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${CMAKE_CURRENT_BINARY_DIR}/${target}_tests.cmake")

@@ -1,9 +1,9 @@
-# How programs run that were built with PATCHIO_SANITIZE: any report ends the program, and so the test.
-# Leaks are not looked for: MPI, Python and ParaView have some. Fault libraries of the tests come before the sanitizer's own.
+# The environment of programs that were built with PATCHIO_SANITIZE: a test fails after any report. Leaks are not reported, because MPI,
+# Python and ParaView have leaks. The tests preload libraries with faults before the sanitizer's own library.
 set(asan "detect_leaks=0:verify_asan_link_order=0:detect_odr_violation=0:quarantine_size_mb=64")
 set(ubsan "print_stacktrace=1:halt_on_error=1:suppressions=${CMAKE_CURRENT_SOURCE_DIR}/undefined_sanitizer.txt")
 set(tsan "suppressions=${CMAKE_CURRENT_SOURCE_DIR}/thread_sanitizer.txt halt_on_error=0 second_deadlock_stack=1")
-# ParaView and Python are built without a sanitizer, whose library must then come first; see ParaView/with_display.sh.
+# ParaView and Python are built without a sanitizer, so its library must be the first library; see ParaView/with_display.sh.
 set(preload)
 foreach (pair IN ITEMS "address;asan" "undefined;ubsan" "thread;tsan")
   list(GET pair 0 sanitizer)
@@ -20,8 +20,8 @@ set(ENV{TSAN_OPTIONS} \"${tsan}\")
 set(ENV{PATCHIO_PRELOAD} \"${preload}\")
 ")
 
-# ThreadSanitizer sees how tasks go from thread to thread only where oneTBB, too, is compiled with it: the same version as
-# the headers, from the sources of Debian or of the project.
+# ThreadSanitizer follows tasks from thread to thread only if oneTBB is also compiled with ThreadSanitizer: the same version as the
+# headers, from the sources of Debian or of the project.
 if (PATCHIO_SANITIZE MATCHES "thread")
   include(ExternalProject)
   ExternalProject_Add(oneTBB PREFIX "${CMAKE_CURRENT_BINARY_DIR}/oneTBB" DOWNLOAD_EXTRACT_TIMESTAMP OFF

@@ -40,9 +40,9 @@ using patchio::tools::Session;
 constexpr int Failed = 1;
 constexpr int WronglyUsed = 2;
 
-void Complain(const Session& session, const std::string& message)
+void PrintError(const Session& session, const std::string& message)
 {
-  if (session.Root()) {
+  if (session.IsRoot()) {
     std::fprintf(stderr, "patchio: %s\n", message.c_str());
   }
 }
@@ -52,7 +52,7 @@ void Complain(const Session& session, const std::string& message)
 int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Session& session)
 {
   if (error.get_exit_code() == 0) {
-    return session.Root() ? program.exit(error) : 0;
+    return session.IsRoot() ? program.exit(error) : 0;
   }
   if (error.get_name() == "RuntimeError") {
     return error.get_exit_code();  // a script has failed and has printed the reason
@@ -63,7 +63,7 @@ int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Ses
   const char* const kind = mistyped && unknown.front()[0] == '-' ? "option" : "subcommand";
   const std::string what =
       mistyped ? fmt::format("Unknown {} '{}'.", kind, unknown.front()) : std::string(error.what());
-  Complain(session, what + "\nRun with --help for a list of subcommands and options.");
+  PrintError(session, what + "\nRun with --help for a list of subcommands and options.");
   return WronglyUsed;
 }
 
@@ -84,7 +84,7 @@ int Run(int argc, char** argv, Session& session)
   patchio::tools::AddVerify(program, session);
   if (argc == 1) {
     // A call without arguments is an error, so that a script notices an empty variable.
-    if (session.Root()) {
+    if (session.IsRoot()) {
       std::fputs(program.help().c_str(), stderr);
     }
     return WronglyUsed;
@@ -94,11 +94,11 @@ int Run(int argc, char** argv, Session& session)
   } catch (const CLI::ParseError& error) {
     return ReportParse(program, error, session);
   } catch (const patchio::tools::UsageError& error) {
-    Complain(session, error.what());
+    PrintError(session, error.what());
     return WronglyUsed;
   } catch (const patchio::Error& error) {
     // Errors are thrown on all ranks together, so every rank reaches this line.
-    Complain(session, error.what());
+    PrintError(session, error.what());
     return Failed;
   }
   return 0;
@@ -117,9 +117,9 @@ int main(int argc, char** argv)
     if (session.AllPrinted()) {
       return code;
     }
-    Complain(session, patchio::FileError("standard output", "to write all output", "a write error",
-                          "Part of the output is missing; check whether the disk is full")
-                          .what());
+    PrintError(session, patchio::FileError("standard output", "to write all output", "a write error",
+                            "Part of the output is missing; check whether the disk is full")
+                            .what());
     return code == 0 ? Failed : code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "patchio: internal error on rank %d: %s\n", session.Ranks().Rank(), error.what());

@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs a program. Returns its exit code, or -1 if the program cannot start. quiet: discards the program's
-/// output and errors.
+/// Runs a program. Returns its exit code, or -1 if the program cannot start or a signal ends it. quiet:
+/// discards the program's output and errors.
 int RunProgram(const std::vector<std::string>& words, bool quiet)
 {
   std::vector<char*> arguments;
@@ -51,7 +51,8 @@ int RunProgram(const std::vector<std::string>& words, bool quiet)
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Returns the first interpreter that meets the needs of RunPythonScript(); empty if no interpreter does.
+/// Returns the first of `wanted` (if empty: python3, /usr/bin/python3) that has matplotlib and numpy or,
+/// unless `draws`, else the first of Python 3.8 or later. Returns an empty text if there is none.
 std::string FindPython(const std::string& wanted, bool draws)
 {
   const std::vector<std::string> candidates = wanted.empty()
@@ -98,9 +99,8 @@ int RunPythonScript(
   if (words.front().empty()) {
     words.front() = "python3";
     throw Error(fmt::format(
-        "PatchIO found no Python 3{0}. Install python3 and python3-matplotlib, or run this command with a "
-        "Python 3{0}: {1}",
-        draws ? " with matplotlib" : "", fmt::join(words, " ")));
+        "PatchIO found no {0}. Install python3 and python3-matplotlib, or run this command with a {0}: {1}",
+        draws ? "Python 3 with matplotlib and numpy" : "Python 3.8 or later", fmt::join(words, " ")));
   }
   return RunProgram(words, false);
 }

@@ -8,15 +8,16 @@ namespace patchio::tools {
 
 class Session;
 
-/// Runs a script of share/patchio, in this program's build or install tree, with these arguments, and returns
-/// its exit code. python: the interpreter; empty: the first one that has matplotlib or, unless `draws`, the
-/// first one. Throws Error if the script or such a Python is missing; the message has the command that runs
-/// the script elsewhere.
+/// Runs the script `name` from share/patchio or this program's folder with `arguments`. Returns the exit
+/// code, or -1 if a signal ends the script. python: the interpreter; empty: python3 or /usr/bin/python3. The
+/// interpreter must have matplotlib and numpy if `draws`, otherwise Python 3.8 or later. Throws Error if the
+/// script or such an interpreter is missing.
 int RunPythonScript(const std::string& name, const std::vector<std::string>& arguments,
     const std::string& python, bool draws);
 
-/// Runs a script as above on rank 0, without matplotlib. Throws CLI::RuntimeError on all ranks if the script
-/// fails. The script itself prints the reason. Collective: every rank of the session calls it.
+/// Runs a script as above on rank 0, with `draws` = false. Throws, on all ranks, CLI::RuntimeError if the
+/// script fails (the script prints the reason), or Error as above. Collective: every rank of the session
+/// calls it.
 void RunPythonScriptOnRoot(const std::string& name, const std::vector<std::string>& arguments,
     const std::string& python, const Session& session);
 

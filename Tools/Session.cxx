@@ -12,7 +12,8 @@
 namespace patchio::tools {
 namespace {
 
-/// Checks a step number. CLI11 itself would replace a number that is too large by the largest one.
+/// Returns an error unless `text` is a whole number of 64 bits, otherwise an empty text. CLI11 itself would
+/// replace a number that is too large by the largest one.
 std::string CheckStep(const std::string& text)
 {
   std::int64_t step = 0;
@@ -61,7 +62,7 @@ Session::~Session()
 void Session::OnRoot(const std::function<void()>& work) const
 {
   RunOnAllRanks(this->Ranks(), [&] {
-    if (this->Root()) {
+    if (this->IsRoot()) {
       work();
     }
   });
@@ -69,7 +70,7 @@ void Session::OnRoot(const std::function<void()>& work) const
 
 void Session::Print(const std::string& line) const
 {
-  if (this->Root()) {
+  if (this->IsRoot()) {
     std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   }
@@ -82,7 +83,7 @@ bool Session::AllPrinted() const
 
 void Session::Warn(const std::string& text) const
 {
-  if (this->Root() && !text.empty()) {
+  if (this->IsRoot() && !text.empty()) {
     std::fprintf(stderr, "warning: %s\n", text.c_str());
   }
 }

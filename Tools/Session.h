@@ -29,13 +29,14 @@ struct SeriesArguments
 {
   std::string Path;
   std::optional<std::int64_t> Step;  ///< nullopt: all steps
-  bool ListedOnly = false;           ///< only steps that the index file lists
+  bool ListedOnly = false;           ///< see SeriesOptions::ListedOnly
   int Threads = 4;                   ///< threads of a rank that inspect files
 };
 
-/// Adds the argument "path" of the data. orElse: text for the help: what else the path may be.
+/// Adds the required argument "path" of the data. `path` gets the normalized path. orElse: text for the help
+/// on what else the path may be.
 void AddPath(CLI::App& command, std::string& path, const std::string& orElse = {});
-/// Adds the options for all members of `arguments`. unlessGiven: text for the help: the steps that are
+/// Adds the options for all members of `arguments`. unlessGiven: text for the help on the steps that are
 /// selected without --step.
 void AddSeriesArguments(
     CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven = "all time steps");
@@ -51,14 +52,15 @@ public:
 
   Communicator& Ranks() const { return *this->World; }
   MPI_Comm Mpi() const { return this->World->Mpi(); }
-  bool Root() const { return this->World->Rank() == 0; }
+  bool IsRoot() const { return this->World->Rank() == 0; }
 
-  /// Collective: runs `work` on rank 0. Throws on all ranks the error that `work` throws.
+  /// Runs `work` on rank 0. Throws Error, on all ranks, if `work` throws. Collective: every rank of the
+  /// session calls it.
   void OnRoot(const std::function<void()>& work) const;
 
   /// Prints a line on standard output, from rank 0.
   void Print(const std::string& line) const;
-  /// Returns whether everything printed so far, by any function, has been written.
+  /// Flushes standard output. Returns whether all output of this rank so far was written without errors.
   bool AllPrinted() const;
   /// Prints "warning: ..." on standard error, from rank 0; nothing if the text is empty.
   void Warn(const std::string& text) const;

@@ -83,7 +83,7 @@ std::optional<ElementType> TypeToWrite(vtkDataArray* array)
   }
 }
 
-/// Returns whether all values of an array are NaN.
+/// Returns whether an array has values and all values are NaN.
 bool IsBlank(vtkDataArray* array)
 {
   if (array->GetDataType() != VTK_FLOAT && array->GetDataType() != VTK_DOUBLE) {
@@ -99,7 +99,7 @@ bool IsBlank(vtkDataArray* array)
   return array->GetNumberOfTuples() > 0;
 }
 
-/// Adds the selected cell arrays or point arrays to `descriptions`, see ArraysOf().
+/// Adds descriptions of the selected cell arrays or point arrays to `descriptions`, see ArraysOf().
 void AddArrays(vtkDataSetAttributes* attributes, Centering center, const ArrayChoice& isSelected,
     std::vector<ArrayDescription>& descriptions, std::set<std::string>& notes)
 {

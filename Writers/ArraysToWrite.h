@@ -24,9 +24,9 @@ constexpr const char* FlagsName = "ghost flags";
 /// A function that returns whether the user has selected an array.
 using ArrayChoice = std::function<bool(const char* name, Centering center)>;
 
-/// Returns the selected arrays of a grid, without its ghost flags. Skips arrays that containers do not
-/// support, and adds a message about each array to `notes`. Throws Error if the type of an array's numbers is
-/// not supported.
+/// Returns descriptions of the selected arrays of a grid, without its ghost flags. Skips arrays that
+/// containers do not support, and adds a message about each skipped array to `notes`. Throws Error if the
+/// type of an array's numbers is not supported.
 std::vector<ArrayDescription> ArraysOf(
     vtkDataSet* grid, const ArrayChoice& isSelected, std::set<std::string>& notes);
 
@@ -41,9 +41,9 @@ vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayDescription& 
 class ValuesToWrite
 {
 public:
-  /// Converts the values of `array`, an array over the box `whole`, in the box `part` to `type`.
-  /// `components`: number of components, from the first component on. `copies`: true copies the values even
-  /// if the array already has this form, because other code may change the array.
+  /// Converts the values in the box `part` of `array`, which has the values in the box `whole`, to `type`.
+  /// `components`: number of components to write, from the first on. `copies`: true copies the values even if
+  /// the array already has this form, because other code may change the array.
   ValuesToWrite(vtkSmartPointer<vtkDataArray> array, ElementType type, int components, const Box& whole,
       const Box& part, bool copies);
 

@@ -180,7 +180,7 @@ CellsToWrite FindCellsToWrite(const Box& cells, const unsigned char* flags, Flag
 constexpr const char* KnownFieldData[] = {
     "time", "step", "date", "level", "patch", "rank", "levels", "TimeValue"};
 
-/// Adds a message about each array of field data that the writer skips to `notes`.
+/// Adds to `notes` a message about each array of field data that the writer skips.
 void AddFieldDataNotes(vtkDataSet* grid, std::set<std::string>& notes)
 {
   vtkFieldData* const data = grid->GetFieldData();
@@ -219,7 +219,7 @@ void DescribeUniformGrid(vtkImageData* grid, GridPiece& piece)
   }
 }
 
-/// Sets the positions and labels of the axes. Throws Error if positions do not increase.
+/// Sets the positions of the axes and the labels of axis 2. Throws Error if positions do not increase.
 void DescribeRectilinearGrid(vtkRectilinearGrid* grid, GridPiece& piece)
 {
   vtkDataArray* const coordinates[] = {
@@ -303,8 +303,8 @@ unsigned char UnionOf(vtkUnsignedCharArray* flags)
   return all;
 }
 
-/// Returns whether all hidden points are NaN in some array, so that the reader hides these points again, and
-/// the cells around them.
+/// Returns whether the grid is rectilinear and has hidden points, all of which are NaN in some array, so that
+/// the reader hides these points again, and the cells around them.
 bool HidesUndefined(vtkDataSet* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetPointGhostArray();
@@ -357,8 +357,9 @@ void CheckGhostLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const Gr
   }
 }
 
-/// Adds the selected arrays of a grid to piece.Arrays, and the flags if the writer must write the flags as an
-/// array. Returns the boxes of the pieces. `flagsToUse`: see PiecesOf().
+/// Sets piece.Hides, and adds the selected arrays of a grid to piece.Arrays, also the flags if the writer
+/// must write the flags as an array. Returns the boxes of the pieces. `flagsToUse`: `flags` of PiecesOf().
+/// Throws Error for unsupported arrays or ghost layers.
 std::vector<Box> DescribeArrays(vtkDataSet* grid, const std::vector<unsigned char>& flagsToUse,
     const ArrayChoice& isSelected, GridPiece& piece, std::set<std::string>& notes)
 {
@@ -399,7 +400,7 @@ std::vector<Box> DescribeArrays(vtkDataSet* grid, const std::vector<unsigned cha
 
 /// Returns the pieces of a grid, which consist of the cells to write, see FindCellsToWrite(). `flags`:
 /// replaces the flags of the grid's cells; empty: the flags of the grid. Throws Error if containers do not
-/// support the grid. Adds a message to `notes` about all data that are not written.
+/// support the grid. Adds messages to `notes`, mostly about data that are not written.
 std::vector<GridPiece> PiecesOf(const InputGrid& input, const std::vector<unsigned char>& flags,
     const ArrayChoice& isSelected, std::set<std::string>& notes)
 {
@@ -457,8 +458,8 @@ bool MarkUncoveredCells(vtkDataSet* grid, const GridPiece& piece, const std::vec
   return changed;
 }
 
-/// The greatest number of bytes of copied values in memory at once. Values are copied if VTK stores the
-/// values in another piece.
+/// The number of bytes of copied values at which a batch ends. The writer copies values that VTK stores in
+/// another form or as a part of a larger array.
 constexpr std::uint64_t MaxCopiedBytes = std::uint64_t(256) << 20;
 
 std::string TextOf(const std::vector<std::byte>& bytes)

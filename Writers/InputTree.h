@@ -15,7 +15,7 @@
 
 namespace patchio {
 
-/// Describes an array of a piece.
+/// The properties of an array of a piece, which all ranks know.
 struct ArrayDescription
 {
   std::string Name;
@@ -81,8 +81,8 @@ struct StepCatalog
 /// Returns the catalog of all pieces. If all pieces have a level (of AMR data or of the output of PatchIO's
 /// reader), the catalog has these levels. Otherwise, blocks of the same cell size form a level if flags show
 /// that finer blocks hide coarser blocks, if blocks do not overlap, or if the data have many blocks. In all
-/// other cases, each block of the tree is a separate level. Uniform blocks get indices on a common lattice;
-/// node positions do not change.
+/// other cases, each block of the tree is a separate level. But a mesh always has one level. Uniform blocks
+/// get indices on a common lattice; node positions do not change.
 ///
 /// Throws Error if a catalog cannot represent the pieces.
 StepCatalog MakeStepCatalog(const std::vector<GridPiece>& pieces);

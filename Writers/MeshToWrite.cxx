@@ -34,7 +34,7 @@ vtkCellArray* ListOf(vtkDataSet* grid, int list)
 }
 
 /// Adds the description of a mesh array to a piece, with the components and the type of the array. Does
-/// nothing if the grid has no such array.
+/// nothing if the grid has no such array or the array is empty.
 void AddMeshArray(vtkDataSet* grid, ArrayDescription description, GridPiece& piece)
 {
   vtkDataArray* const array = MeshArrayOf(grid, description);

@@ -34,8 +34,8 @@ struct LevelOfPieces
 /// The greatest number of blocks that may become separate levels.
 constexpr std::size_t MaxGroups = 64;
 
-/// Returns whether two pieces can belong to the same level: the cells have the same size and are flat along
-/// the same axes.
+/// Returns whether two pieces can belong to the same level: the cells are flat along the same axes and, in
+/// uniform grids, have the same size.
 bool HaveSameSpacing(const GridPiece& a, const GridPiece& b)
 {
   if (a.FlatAxes != b.FlatAxes) {
@@ -458,7 +458,7 @@ void CatalogMaker::AlignRectilinear()
 }
 
 /// Makes an axis by the indices of the grids. Returns false unless all grids have the same position at the
-/// same index, as parts of one grid have.
+/// same index, as parts of one grid have, and the positions increase without missing indices.
 bool CatalogMaker::MakeAxisByIndex(int axis)
 {
   std::map<int, double> positions, labels;
@@ -489,8 +489,8 @@ bool CatalogMaker::MakeAxisByIndex(int axis)
   return true;
 }
 
-/// Makes an axis of the positions of all grids. Throws Error if a position lies within a grid that does not
-/// have the position.
+/// Makes an axis of the positions of all grids, and changes the indices of the patches accordingly. Throws
+/// Error if a position lies within a grid that does not have the position.
 void CatalogMaker::MakeAxisByPosition(int axis)
 {
   Catalog& data = this->Step.Data;
@@ -517,7 +517,8 @@ void CatalogMaker::MakeAxisByPosition(int axis)
   }
 }
 
-/// Makes the data two-dimensional if all patches lie in a plane perpendicular to axis 2.
+/// Makes a uniform or curvilinear grid two-dimensional if all patches lie in a plane perpendicular to axis 2;
+/// for a curvilinear grid, this plane must be at 0.
 void CatalogMaker::SetDimension()
 {
   Catalog& data = this->Step.Data;
@@ -543,8 +544,8 @@ void CatalogMaker::SetDimension()
   }
 }
 
-/// Returns the index of the variable of an array. Adds a new variable. Extends the type of the variable to
-/// the type of the array. Throws Error if the array does not match the variable.
+/// Returns the index of the variable of an array. Adds the variable if it is new. Extends the type of the
+/// variable to the type of the array. Throws Error if the array does not match the variable.
 int CatalogMaker::FindOrAddVariable(const ArrayDescription& array)
 {
   Catalog& data = this->Step.Data;

@@ -65,35 +65,35 @@ bool DependsOn(vtkAlgorithm* algorithm, const std::string& folder)
 }
 
 /// The number and the time of a step, if the data have a number or a time.
-struct StepFacts
+struct NumberAndTime
 {
   std::int64_t Step = -1;                                  ///< -1: unknown
   double Time = std::numeric_limits<double>::quiet_NaN();  ///< NaN: unknown
 };
 
 /// Returns the number and the time of the step in the data of this rank, which may be null.
-StepFacts FactsOf(vtkDataObject* data)
+NumberAndTime NumberAndTimeOf(vtkDataObject* data)
 {
-  StepFacts facts;
+  NumberAndTime found;
   if (data) {
     vtkInformation* const info = data->GetInformation();
-    facts.Step = static_cast<std::int64_t>(NumberInFieldData(data, "step", -1));
-    facts.Time = info->Has(vtkDataObject::DATA_TIME_STEP()) ? info->Get(vtkDataObject::DATA_TIME_STEP())
-                                                            : NumberInFieldData(data, "time", facts.Time);
+    found.Step = static_cast<std::int64_t>(NumberInFieldData(data, "step", -1));
+    found.Time = info->Has(vtkDataObject::DATA_TIME_STEP()) ? info->Get(vtkDataObject::DATA_TIME_STEP())
+                                                            : NumberInFieldData(data, "time", found.Time);
   }
-  return facts;
+  return found;
 }
 
 /// Returns the number and the time of the step, each from the first rank whose data have the value.
 /// Collective: every rank of the communicator calls it.
-StepFacts FactsOf(Communicator& ranks, vtkDataObject* data)
+NumberAndTime NumberAndTimeOf(Communicator& ranks, vtkDataObject* data)
 {
-  StepFacts facts;
-  for (const StepFacts& one : GatherValues(ranks, std::vector<StepFacts>{FactsOf(data)})) {
-    facts.Step = facts.Step >= 0 ? facts.Step : one.Step;
-    facts.Time = std::isnan(facts.Time) ? one.Time : facts.Time;
+  NumberAndTime found;
+  for (const NumberAndTime& one : GatherValues(ranks, std::vector<NumberAndTime>{NumberAndTimeOf(data)})) {
+    found.Step = found.Step >= 0 ? found.Step : one.Step;
+    found.Time = std::isnan(found.Time) ? one.Time : found.Time;
   }
-  return facts;
+  return found;
 }
 
 /// Returns the date of the step from the first rank whose data have a date; empty if no rank has a date.
@@ -282,9 +282,9 @@ void vtkPatchWriter::WriteSteps()
     this->UpdateProgress(static_cast<double>(i) / static_cast<double>(indices.size()));
     SourceStep step{this->UpdateInput(indices[i], ranks->Rank(), ranks->Size()), {}, -1, 0};
     step.Date = DateOf(*ranks, step.Data);
-    const StepFacts facts = FactsOf(*ranks, step.Data);
-    step.Time = std::isnan(facts.Time) ? 0 : facts.Time;
-    step.Number = this->ChooseStepNumber(facts.Step, step.Time, isFirst);
+    const NumberAndTime found = NumberAndTimeOf(*ranks, step.Data);
+    step.Time = std::isnan(found.Time) ? 0 : found.Time;
+    step.Number = this->ChooseStepNumber(found.Step, step.Time, isFirst);
     if (step.Number < 0) {
       continue;
     }
@@ -417,8 +417,8 @@ vtkDataObject* vtkPatchWriter::UpdateInput(int index, int piece, int pieces)
 /// Returns the number of a step: `numberInData` if the data have a number; otherwise the index of `time` in
 /// the times of the input; otherwise the number after the last written number. If an earlier call has written
 /// the step, clears the list of written steps, so that the writer begins a new container. But returns -1 for
-/// the last written step, because ParaView writes this step again while it plays the times of other data.
-/// `isFirst`: true for the first step of a call.
+/// the last of several written steps, because ParaView writes this step again while it plays the times of
+/// other data. `isFirst`: true for the first step of a call.
 std::int64_t vtkPatchWriter::ChooseStepNumber(std::int64_t numberInData, double time, bool isFirst)
 {
   std::map<std::int64_t, double>& steps = this->Internal->Steps;

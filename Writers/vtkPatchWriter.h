@@ -9,9 +9,9 @@
  * with a warning.
  *
  * A call of Write() writes one time step, or several time steps (WriteAllTimeSteps). The first call begins
- * the container. Later calls for the same file add their steps to the container. But a call that writes a
- * step again begins a new container. So an extractor, which calls Write() once for each time step, fills one
- * container.
+ * the container. Later calls for the same file add their steps to the container. But a call that writes an
+ * earlier step again begins a new container; only a repetition of the last of several steps does nothing. So
+ * an extractor, which calls Write() once for each time step, fills one container.
  *
  * Write() is collective: every rank of the controller calls it and writes the blocks of the rank. Rank 0
  * reports errors through vtkErrorMacro.
@@ -122,8 +122,8 @@ public:
 
   ///@{
   /**
-   * On: a thread writes each time step in the background. A call that writes several steps waits until all
-   * steps are written. Off by default.
+   * On: a thread writes each time step in the background. A call that writes several or compressed steps
+   * waits until all steps are written. Off by default.
    */
   vtkSetMacro(WriteInBackground, bool);
   vtkGetMacro(WriteInBackground, bool);

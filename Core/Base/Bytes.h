@@ -1,4 +1,4 @@
-// Bytes in memory: byte order, checked writing and reading of values, checksums.
+// Bytes in memory: byte order, writing and bounds-checked reading of values, checksums.
 #pragma once
 
 #include "Base/Error.h"
@@ -24,7 +24,8 @@ inline bool HostIsLittleEndian()
   return first == 1;
 }
 
-/// Appends plain values, texts and arrays to a byte string.
+/// Appends plain values, texts and arrays to a byte string. A text or an array begins with its length (64
+/// bits).
 class ByteWriter
 {
 public:
@@ -159,7 +160,7 @@ private:
 
 /// Packs texts into one string. The texts may contain any bytes, as names from files do.
 std::string JoinTexts(const std::vector<std::string>& texts);
-/// Unpacks the result of JoinTexts(). Returns no texts for an empty string. Throws Error if `joined` is
+/// Unpacks the result of JoinTexts(). Returns an empty list for an empty string. Throws Error if `joined` is
 /// truncated.
 std::vector<std::string> SplitTexts(const std::string& joined);
 

@@ -77,7 +77,8 @@ public:
     return result;
   }
 
-  /// Sends one message per rank, because the sum of all lengths may exceed what one MPI call can count.
+  /// Sends separate messages from each rank, because the sum of all lengths may exceed what one MPI call can
+  /// count.
   std::vector<std::string> Gather(const std::string& text) override
   {
     std::vector<std::string> result;

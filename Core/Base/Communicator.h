@@ -41,8 +41,8 @@ public:
   /// Sends texts[i] to rank i. Returns the texts sent to this rank, in rank order. `texts` has Size()
   /// entries.
   std::vector<std::string> Exchange(std::vector<std::string> texts);
-  /// Exchanges texts like Exchange(texts), but stores the received texts in `into`, whose memory is reused.
-  /// After an exception, the contents of `texts` and `into` are unspecified.
+  /// Exchanges texts like Exchange(texts), but stores the received texts in `into`, whose memory may be
+  /// reused. After an exception, the contents of `texts` and `into` are unspecified.
   virtual void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into);
   /// Returns the values of all ranks, in rank order, on all ranks: Size() x values.size() numbers. `values`
   /// has the same length on all ranks.
@@ -51,8 +51,8 @@ public:
   virtual std::vector<int> AllGather(const std::vector<int>& values) = 0;
 
   /// Returns the maximum over all ranks of each value, on all ranks. `values` has the same length on all
-  /// ranks. Takes time proportional to the logarithm of Size(); AllGather() takes time proportional to
-  /// Size().
+  /// ranks. With MPI, takes time proportional to the logarithm of Size(); AllGather() takes time proportional
+  /// to Size().
   virtual std::vector<double> Max(const std::vector<double>& values);
   /// Returns the sum over all ranks of each value, on all ranks; see BeginSum().
   std::vector<double> Sum(const std::vector<double>& values);
@@ -95,8 +95,8 @@ void ForEachMessage(std::uint64_t bytes, Transfer transfer)
   }
 }
 
-/// Divides `count` items evenly among `ranks` ranks. Returns the first index of the share of `rank`, and the
-/// index after the last.
+/// Divides `count` items evenly among `rankCount` ranks. Returns the first index of the share of `rank`, and
+/// the index after the last.
 inline std::pair<std::size_t, std::size_t> ShareOfRank(std::size_t count, int rank, int rankCount)
 {
   return {count * rank / rankCount, count * (rank + 1) / rankCount};
@@ -145,8 +145,8 @@ std::unique_ptr<Communicator> MakeMpiCommunicator(MPI_Comm comm);
 /// Returns the message, worded for the user, of the exception being handled. Call it in a catch block.
 std::string CaughtError();
 
-/// Runs `work`. Returns the message, worded for the user, of the exception that `work` throws, or an empty
-/// text if `work` succeeds.
+/// Runs `work`. Returns the message, worded for the user, of the std::exception that `work` throws, or an
+/// empty text if `work` succeeds.
 template <typename Work>
 std::string CatchError(const Work& work)
 {

@@ -1,4 +1,4 @@
-// The only exception type of Core: an error that the user can understand and act on.
+// The base class of Core's exceptions: an error that the user can understand and act on.
 #pragma once
 
 #include <stdexcept>
@@ -7,8 +7,8 @@
 
 namespace patchio {
 
-/// An error in PatchIO's input (a file, a name, a number). PatchIO checks its own code with assertions
-/// instead. what() is a complete English message for the user.
+/// An error in PatchIO's input (a file, a name, a number) or of the system (storage, memory). PatchIO checks
+/// its own code with assertions instead. what() is a complete English message for the user.
 class Error : public std::runtime_error
 {
 public:
@@ -16,7 +16,7 @@ public:
 };
 
 /// Makes an error about one file: what was expected in it, what was found, and what to do. All parts are
-/// phrases without a full stop; `advice` may be empty.
+/// texts without a full stop at the end; `advice` may be empty.
 Error FileError(const std::string& file, const std::string& expected, const std::string& found,
     const std::string& advice = {});
 
@@ -49,7 +49,8 @@ std::string JoinLines(const std::vector<std::string>& texts);
 /// Returns the system's text for a value of `errno`, such as "No such file or directory".
 std::string SystemMessage(int errorNumber);
 
-/// Returns advice on a value of `errno`, as a phrase for FileError(). The text is empty for other values.
+/// Returns advice for FileError() on an error, or an empty text if there is no advice. `errorNumber`: a value
+/// of `errno`.
 std::string SystemAdvice(int errorNumber);
 
 /// Makes an error about a failed system call: "FILE: No such file or directory; expected a readable file.

@@ -76,26 +76,27 @@ std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder
 void RemoveStaleFiles(
     const std::string& folder, const std::string& prefix, const std::string& suffix, double seconds);
 
-/// Returns the path without "/" and "/." at its end, which the completion of a shell adds. If the last part
-/// is "." or "..", returns the canonical path. Names derived from a path are then the same, however the user
-/// typed the path.
+/// Returns `path` without "/" and "/." at the end, which the completion of a shell adds. If the last part is
+/// "." or "..", returns the canonical path, or the shortened path if `path` does not exist. Names derived
+/// from the result do not depend on how the user typed the end of the path.
 std::string NormalizedPath(const std::string& path);
 
 /// Opens a regular file for reading, without waiting. Returns the file descriptor, or -1 with `errno` set if
 /// the file cannot be opened. Throws Error if `path` is a folder, a pipe or a device.
 int OpenRegularFile(const std::string& path);
 
-/// Throws Error unless `path` is a regular file that can be opened for reading. Call this
-/// function before a library or a standard stream opens the file: libraries and streams may wait for a pipe.
+/// Throws Error unless `path` is a regular file that can be opened for reading. Call this function before a
+/// library or a standard stream opens the file: libraries and streams may wait for a pipe.
 void CheckRegularFile(const std::string& path);
 
 /// Flushes the names in a folder to the storage, so that new, renamed and removed files survive a failure of
 /// the machine. Ignores errors: some file systems neither support nor need the flush.
 void FlushFolder(const std::string& folder);
 
-/// Replaces the contents of a file by `text`. Writes and flushes a temporary file in the same folder, renames
-/// it and flushes the folder, so that other programs always see either the old or the new text, and the new
-/// text survives a failure of the machine. After a failure, throws Error and leaves the old file unchanged.
+/// Replaces the contents of a file by `text`, or creates the file. Writes and flushes a temporary file in the
+/// same folder, renames it and flushes the folder, so that other programs always see either the old or the
+/// new text, and the new text survives a failure of the machine. After a failure, throws Error and leaves the
+/// old file unchanged.
 void ReplaceFile(const std::string& path, const std::string& text);
 
 }  // namespace patchio

@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::uint64_t Unknown = std::numeric_limits<std::uint64_t>::max();
 
-/// Returns the number after `word` in a file whose lines are "word number ...".
+/// Returns the number after `word` in the first line "WORD NUMBER ..." of a file with this word, or nothing
+/// if there is no such line.
 std::optional<std::uint64_t> NumberAfter(const std::string& word, const std::string& path)
 {
   std::ifstream file(path);
@@ -37,8 +38,8 @@ std::optional<std::uint64_t> NumberAfter(const std::string& word, const std::str
   return {};
 }
 
-/// Returns the number that is the whole contents of a file, or nothing if the file contains another text,
-/// such as "max".
+/// Returns the number at the beginning of a file, or nothing if the file is missing or begins with another
+/// text, such as "max".
 std::optional<std::uint64_t> NumberInFile(const std::string& path)
 {
   std::ifstream file(path);

@@ -26,7 +26,7 @@ void CheckMemoryOfMachines(Communicator& ranks, double bytes, double share = 1);
 std::string MachineName();
 
 /// Returns a new name for a temporary file that is going to replace `path`, in the same folder:
-/// "path.MACHINE.PID.NUMBER.tmp". Each call returns another name. Thread-safe.
+/// "PATH.MACHINE.PID.NUMBER.tmp". Each call returns another name. Thread-safe.
 std::string TemporaryName(const std::string& path);
 
 }  // namespace patchio

@@ -35,17 +35,18 @@ std::string CountText(std::uint64_t count, const std::string& singular, const st
 
 namespace {
 
-constexpr std::size_t MostLetters = 256;  ///< greatest number of letters that EditDistance() compares
+constexpr std::size_t MostCharacters = 256;  ///< greatest length of texts that EditDistance() compares
 
-char ToLower(char letter)
+char ToLower(char character)
 {
-  return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
 }
 
-/// Returns the Levenshtein distance of two names, ignoring case. Keeps one row of the table at a time.
+/// Returns the Levenshtein distance of the first MostCharacters characters of two names, ignoring case. Keeps
+/// one row of the table at a time.
 std::size_t EditDistance(const std::string& a, const std::string& b)
 {
-  const std::size_t rows = std::min(a.size(), MostLetters), columns = std::min(b.size(), MostLetters);
+  const std::size_t rows = std::min(a.size(), MostCharacters), columns = std::min(b.size(), MostCharacters);
   std::vector<std::size_t> row(columns + 1);
   std::iota(row.begin(), row.end(), std::size_t(0));
   for (std::size_t i = 0; i < rows; ++i) {

@@ -14,20 +14,21 @@
 
 namespace patchio {
 
-/// Formats a number of bytes with three digits and the unit that fits: "128 bytes", "1.50 kB", "45.0 MB",
-/// "2.25 GB". 1 kB is 1000 bytes.
+/// Formats a number of bytes, from 1 kB (1000 bytes) on with three digits and the unit that fits: "5 bytes",
+/// "1.50 kB", "45.0 MB", "225 GB".
 std::string ByteText(double bytes);
 
-/// Formats a number with its noun: "1 step", "2 steps". `plural`: the plural of the
-/// noun. Empty: `singular` with an "s".
+/// Formats a number with its noun: "1 step", "2 steps". `plural`: the plural of the noun; empty: `singular`
+/// with an "s".
 std::string CountText(std::uint64_t count, const std::string& singular, const std::string& plural = {});
 
 /// Formats at most `most` names in quotes: "'a', 'b' and 3 more". Returns "none" for an empty list.
 std::string NameList(const std::vector<std::string>& names, std::size_t most = 8);
 
 /// Returns the names, sorted by similarity to `target`, most similar first. The measure is the number of
-/// letters to insert, delete or replace (V. Levenshtein, "Binary codes capable of correcting deletions,
-/// insertions, and reversals", 1966), ignoring case. Equally similar names keep their order.
+/// characters to insert, delete or replace in the first 256 characters (V. Levenshtein, "Binary codes capable
+/// of correcting deletions, insertions, and reversals", 1966), ignoring case. Equally similar names keep
+/// their order.
 std::vector<std::string> SortedBySimilarity(std::vector<std::string> names, const std::string& target);
 
 /// Returns the value from 0 to `last` whose NameOf() is `name`, or nothing if no value has that name.
@@ -42,16 +43,16 @@ std::optional<Enum> ValueNamed(const std::string& name, Enum last)
   return std::nullopt;
 }
 
-/// Returns whether `letter` is an ASCII digit. This function and the next two handle ASCII only, in every
+/// Returns whether `character` is an ASCII digit. This function and the next two handle ASCII only, in every
 /// locale.
-inline bool IsDigit(char letter)
+inline bool IsDigit(char character)
 {
-  return letter >= '0' && letter <= '9';
+  return character >= '0' && character <= '9';
 }
-inline bool IsLetterOrDigit(char letter)
+inline bool IsLetterOrDigit(char character)
 {
-  const char lower = static_cast<char>(letter | 0x20);
-  return IsDigit(letter) || (lower >= 'a' && lower <= 'z');
+  const char lower = static_cast<char>(character | 0x20);
+  return IsDigit(character) || (lower >= 'a' && lower <= 'z');
 }
 std::string LowerCase(std::string text);
 
@@ -67,11 +68,12 @@ inline bool BeginsWith(std::string_view text, std::string_view begin)
 /// Returns the value of an environment variable; empty if it is not set.
 std::string FromEnvironment(const char* name);
 
-/// Returns the text without blanks at both ends.
+/// Returns the text without blanks at both ends. Blanks are spaces, tabs, carriage returns and form feeds,
+/// but not line feeds.
 std::string_view Trimmed(std::string_view text);
 
-/// Parses numbers, given texts and words from the beginning of a text, one by one. Each call skips blanks
-/// (but not line ends). If the expected item follows, the call consumes it and returns true.
+/// Parses numbers, given texts and words from the beginning of a text, one by one. Each call skips blanks,
+/// see Trimmed(). If the expected item follows, the call consumes it and returns true.
 class TextScanner
 {
 public:
@@ -79,8 +81,8 @@ public:
 
   /// Consumes the text `sign`, such as "(" or "FAB".
   bool Consume(std::string_view sign);
-  /// Consumes a number, which may begin with a plus sign. Returns false for integers out of the range of
-  /// their type and for floating-point numbers that are not finite.
+  /// Consumes a number, which may begin with a plus sign. Returns false for numbers out of the range of their
+  /// type, for infinities and for NaN.
   template <typename Number, typename = std::enable_if_t<std::is_arithmetic_v<Number>>>
   bool Consume(Number& number);
   /// Consumes a number of at most `most` digits, and leaves further digits in the text.

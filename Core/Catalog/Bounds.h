@@ -12,16 +12,16 @@ namespace patchio {
 /// An axis-aligned box in space, including its faces. The default, with Lower above Upper, is empty.
 struct Bounds
 {
-  static constexpr double Everywhere = std::numeric_limits<double>::infinity();
-  Double3 Lower{Everywhere, Everywhere, Everywhere};
-  Double3 Upper{-Everywhere, -Everywhere, -Everywhere};
+  static constexpr double Infinity = std::numeric_limits<double>::infinity();
+  Double3 Lower{Infinity, Infinity, Infinity};
+  Double3 Upper{-Infinity, -Infinity, -Infinity};
 
   void Add(const Bounds& other);
 };
 
 /// Returns the position of a node of a level along an axis below Catalog::Dimension, in the units of the
-/// data. On rectilinear grids, a node beyond the ends of the axis has the position of the nearest end. The
-/// grid must not be curvilinear.
+/// data. On rectilinear grids, a node beyond the ends of the axis has the position of the nearest end.
+/// Catalog::KnowsPositions() must be true.
 double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t node);
 
 /// Returns the bounds of the patches of a level without ghost layers; for a level of points, the

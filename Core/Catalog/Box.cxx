@@ -24,7 +24,8 @@ BoxBins::BoxBins(std::vector<Box> boxes) : Boxes(std::move(boxes))
   this->Fill();
 }
 
-/// Sets the bin size to the mean size of a box, so that a box touches few bins and a bin holds few boxes.
+/// Sets Enclosing, and the bin size to the mean size of a box, so that a box touches few bins and a bin holds
+/// few boxes. The bins are larger if the boxes are far apart.
 void BoxBins::ChooseSize()
 {
   this->Enclosing = this->Boxes[0];
@@ -42,7 +43,7 @@ void BoxBins::ChooseSize()
   for (double& width : mean) {
     width /= boxes;
   }
-  // Boxes far apart would need many more bins than there are boxes, so the bins are enlarged.
+  // Boxes far apart would need many more bins than there are boxes.
   double total = 1;
   for (int axis = 0; axis < 3; ++axis) {
     total *= static_cast<double>(this->Enclosing.Width(axis)) / mean[axis];

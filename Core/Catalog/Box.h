@@ -155,7 +155,7 @@ inline Box Refine(const Box& coarse, const Int3& ratio)
 class BoxBins
 {
 public:
-  /// Sorts the boxes, which must not be empty, into bins.
+  /// Sorts the boxes into bins. Each box must have cells.
   explicit BoxBins(std::vector<Box> boxes);
 
   /// Calls visit(index) for each box that shares a cell with `cells`, in no particular order and possibly

@@ -64,7 +64,7 @@ struct Variable
   std::string Name;
   Centering Center = Centering::Cell;
   int Components = 1;
-  /// Ghost layers of the stored arrays on both sides of each axis.
+  /// Number of ghost layers of the stored arrays on each side of each axis.
   Int3 Ghosts{0, 0, 0};
   std::string StoredName;      ///< name of the array in the files; only the format uses the name
   int Material = -1;           ///< for volume fractions in sparse form: number of the material; otherwise -1
@@ -93,14 +93,14 @@ enum class LevelRole : std::int32_t
   Refinement,  ///< refines the level before and hides its covered cells; also the role of level 0
   Separate,  ///< other boxes of the same domain. These boxes hide nothing and may overlap; patches are merged
              ///< only if they have the same Patch::Number
-  Points  ///< points of Catalog::Lattice. A patch is a run of the list of points, counted along axis 0 of its
-          ///< box; its positions are the variable with Variable::Positions
+  Points  ///< points of Catalog::Lattice. A patch is a run of the list of points: its box has the indices of
+          ///< the run along axis 0. The positions of the points are the variable with Variable::Positions
 };
 
 /// Returns the name of a role, such as "refinement".
 const char* NameOf(LevelRole role);
 
-/// One refinement level. Level 0 is the coarsest.
+/// One level of patches, usually a refinement level (see LevelRole). Level 0 is the coarsest level.
 struct Level
 {
   int FirstPatch = 0;   ///< global number of the level's first patch
@@ -115,7 +115,7 @@ struct Level
   bool IsFlat(int axis) const { return (this->FlatAxes >> axis & 1) != 0; }
 };
 
-/// One patch. Its index in Catalog::Patches is its global number.
+/// One patch. The global number of a patch is its index in Catalog::Patches.
 struct Patch
 {
   Box Cells;
@@ -135,7 +135,7 @@ struct MeshSize
   /// Cells in each list. Unstructured grids use the first list only. Polygonal grids have vertices, lines,
   /// polygons and strips; cell data follow that order.
   std::array<std::int64_t, MostLists> Cells{};
-  std::array<std::int64_t, MostLists> Connectivity{};
+  std::array<std::int64_t, MostLists> Connectivity{};  ///< node indices of the cells in each list
 
   std::int64_t AllCells() const { return this->Cells[0] + this->Cells[1] + this->Cells[2] + this->Cells[3]; }
 };
@@ -205,14 +205,14 @@ public:
 
   /// Returns the index of the variable with this name, or -1 if no variable has the name.
   int FindVariable(const std::string& name) const;
-  /// Returns the index of the variable with this role (not Values or Flags), or -1 if no variable has
-  /// the role.
+  /// Returns the index of the variable with this role (not Values or Flags) and list of cells, or -1 if there
+  /// is no such variable.
   int FindMeshArray(MeshRole role, int cellList = 0) const;
   /// Returns whether a variable belongs to the grid, not to the data.
   bool IsGeometry(int variable) const;
   LevelRole RoleOf(int level) const { return this->Levels[level].Role; }
   /// Returns the index of the variable with the positions of a level of points, or -1 if the level has no
-  /// such variable.
+  /// patches or no such variable.
   int PositionsVariable(int level) const;
   /// Returns the name of a level, or a text such as "level 2" if levels have no names.
   std::string NameOfLevel(int level) const;
@@ -235,8 +235,8 @@ public:
   /// Returns the number of values per axis of an array of this centering on the patch, including `ghosts`
   /// layers. The number is 1 for axis 2 of a two-dimensional patch and for axes 1 and 2 of a mesh.
   std::array<std::int64_t, 3> ArrayDims(int patch, Centering center, const Int3& ghosts) const;
-  /// Returns the number of values per axis of an array of this variable, which may be a list of cells of a
-  /// mesh.
+  /// Returns the number of values per axis of an array of this variable, which may be the connectivity or the
+  /// offsets of a mesh.
   std::array<std::int64_t, 3> ArrayDims(int patch, const Variable& variable, const Int3& ghosts) const;
   /// Returns the number of stored values per component, including ghost layers.
   std::int64_t StoredTuples(int variable, int patch) const;
@@ -247,8 +247,9 @@ public:
     return this->StoredTuples(variable, patch) * (info.Interleaved ? info.Components : 1);
   }
 
+  /// Returns the catalog as bytes, without Date.
   std::vector<std::byte> Serialize() const;
-  /// Returns the catalog of bytes that Serialize() returned. Throws Error if the bytes are truncated or
+  /// Returns the catalog from bytes that Serialize() returned. Throws Error if the bytes are truncated or
   /// inconsistent.
   static Catalog Deserialize(const std::vector<std::byte>& bytes)
   {

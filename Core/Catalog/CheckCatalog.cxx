@@ -17,8 +17,8 @@ namespace {
 constexpr int LargestIndex = 1 << 30;
 constexpr int LargestRatio = 1 << 10;
 constexpr int MostComponents = 1 << 20;
-constexpr double MostCells = 1e14;  ///< greatest number of cells of a patch with MostGhosts ghost layers
-/// Greatest number of nodes or entries of a patch.
+constexpr double MostCells = 1e14;  ///< greatest number of nodes of a patch with MostGhosts ghost layers
+/// Greatest number of points of a mesh, and of cells and of node indices in each of its lists.
 constexpr std::int64_t MaximumMeshCount = std::int64_t(1) << 40;
 
 constexpr Requirement Require("The description of the time step");
@@ -54,7 +54,8 @@ void CheckLevels(const Catalog& catalog)
       "different numbers of levels and level names");
 }
 
-/// Checks levels of points: patches must be runs along axis 0, with positions in the lattice.
+/// Checks levels of points: the lattice must be a valid box, patches must be runs along axis 0, and their
+/// positions must be stored.
 void CheckPoints(const Catalog& catalog)
 {
   for (std::size_t l = 0; l < catalog.Levels.size(); ++l) {

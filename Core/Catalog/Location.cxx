@@ -63,7 +63,7 @@ ChunkRange ChunksHolding(const ChunkedArray& array)
     range.End = range.Begin + (lastChunk + 1) * chunks[axis];
     range.Begin += firstChunk * chunks[axis];
     if (from != to) {
-      break;  // the values span entire rows of the remaining axes
+      break;  // the range includes all chunks along the remaining axes
     }
     first %= strides[axis];
     last %= strides[axis];

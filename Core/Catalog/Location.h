@@ -112,7 +112,8 @@ struct PatchVariable
 // The index file contains byte ranges, chunks and chunked arrays as they lie in memory. `Unused` members make
 // the padding explicit.
 
-/// A contiguous range of bytes in a file that holds one component of one variable on one patch.
+/// A contiguous range of bytes in a file: a stored array of a variable on a patch (see
+/// Variable::StoredArrays()), or a list of Encoding::SparseMaterials.
 struct ByteRange
 {
   std::uint64_t Offset = 0;  ///< in the file
@@ -145,8 +146,8 @@ struct Chunk
   std::uint32_t SkippedFilters = 0;  ///< bit i set: filter i was not applied to this chunk
 };
 
-/// One component of one variable on one patch, stored in chunks. The values are `Count` values, from index
-/// `First`, of an array whose last axis varies fastest.
+/// One stored array of a variable on a patch, in chunks. The values are `Count` values, from index `First`,
+/// of an array whose last axis varies fastest.
 struct ChunkedArray
 {
   static constexpr int MaximumRank = 5;
@@ -170,7 +171,7 @@ struct ChunkedArray
   std::uint64_t ChunkCount = 0;
 };
 
-/// One component of one variable on one patch that only the HDF5 library can decode.
+/// One stored array of a variable on a patch that only the HDF5 library can decode.
 struct LibraryArray
 {
   int File = 0;  ///< index into LocationTable::Files
@@ -188,10 +189,10 @@ enum class Encoding : std::uint8_t
   Missing,          ///< the format could not locate the values; LocationTable::Problems has the reason
   Absent,           ///< the variable does not exist on this patch
   Constant,         ///< no bytes: every value is Location::Value
-  Raw,              ///< one byte range per component, values in VTK's order
+  Raw,              ///< one byte range per stored array, values in VTK's order
   SparseMaterials,  ///< volume fraction of one material in Silo's sparse form, see Io/Decode.h
-  Chunked,          ///< one chunked array per component
-  Library           ///< one library array per component
+  Chunked,          ///< one ChunkedArray per stored array
+  Library           ///< one LibraryArray per stored array
 };
 
 /// The location of one variable on one patch. First .. First + Count - 1 are indices into the table's
@@ -234,8 +235,8 @@ struct LocationTable
   std::vector<std::uint32_t> Checksums;
 };
 
-/// A range of chunk numbers, Begin .. End - 1. ChunksHolding() returns the range from the first to the last
-/// chunk with one of the values First .. First + Count - 1 of a valid array.
+/// A range of chunk numbers, Begin .. End - 1. ChunksHolding() returns a range with all chunks that contain
+/// values First .. First + Count - 1 of a valid array; chunks at both ends of the range may contain none.
 struct ChunkRange
 {
   std::uint64_t Begin = 0;
@@ -243,9 +244,9 @@ struct ChunkRange
 };
 ChunkRange ChunksHolding(const ChunkedArray& array);
 
-/// Restricts `array` to one of its time steps; does nothing if StepStride is 0. `chunks`: the first chunk of
-/// the array; the chunks must have consecutive numbers. Sets FirstChunk and ChunkCount to the chunks that
-/// hold values of the step.
+/// Restricts `array` to one of its time steps; does nothing if StepStride or ChunkCount is 0. `chunks`: the
+/// first chunk of the array; the chunks must have consecutive numbers. Sets First, FirstChunk and ChunkCount
+/// to the values and chunks of the step, and StepStride to 0.
 void SelectStep(ChunkedArray& array, const Chunk* chunks, int step);
 
 /// Appends a location's entries in `from` to `to`. Returns the location in `to`. `files[i]` is the number in

@@ -32,7 +32,7 @@ inline Int3 MultiplyRatios(const Int3& a, const Int3& b)
 /// On uniform and rectilinear grids, children are found from the boxes, through bins, in time proportional to
 /// the number of patches. On curvilinear grids, children come from the catalog's child table, because the
 /// blocks of a multi-block grid share one index space, and overlaps of boxes of different blocks mean
-/// nothing. Without a table, patches have no children.
+/// nothing. Without a table, patches of curvilinear grids have no children.
 class Nesting
 {
 public:
@@ -47,11 +47,11 @@ public:
   /// Returns the boxes of entire cells of the patch that the OwnedCells() of the next finer level cover. The
   /// boxes are disjoint, in the patch's level, and each lies within one of the patch's OwnedCells(). The
   /// boxes contain the owned cells that CoveredCells() marks, except cells that only several finer boxes
-  /// together cover. The grid must not be curvilinear, and KnowsOwners() must be true for both levels.
+  /// together cover. Catalog::KnowsPositions() must be true, and KnowsOwners() for both levels.
   std::vector<Box> CoveredBoxes(int patch) const;
 
-  /// Returns the shown patches of a level that share cells with a box of that level, in ascending order. The
-  /// grid must not be curvilinear.
+  /// Returns the shown patches of a level that share cells with a box of that level, in ascending order.
+  /// Catalog::KnowsPositions() must be true.
   std::vector<int> PatchesIntersecting(int level, const Box& cells) const;
 
   /// Returns false if the shown patches of a level overlap so much that finding each cell's owner would take
@@ -76,7 +76,8 @@ public:
   std::vector<std::uint8_t> CoveredCells(int patch, const Box& part) const;
 
   /// Returns the flags of CoveredCells(patch), with 1 also for cells that belong to another patch by
-  /// OwnedCells(). The cells with 0 in all patches together cover each point of space once.
+  /// OwnedCells(). If no edge of a fine patch cuts a coarse cell, the cells with 0 in all patches of
+  /// refinement levels together cover each point of space once.
   std::vector<std::uint8_t> CellsShownElsewhere(int patch) const;
 
   /// Returns one flag per cell of the patch grown by `ghosts` layers, axis 0 fastest: 1 if a shown patch of
@@ -97,7 +98,7 @@ private:
 
   const Catalog& Data;
   const std::vector<bool> Shown;
-  std::vector<LevelPatches> ShownPatches;  ///< per level; empty for curvilinear grids
+  std::vector<LevelPatches> ShownPatches;  ///< per level; empty unless Catalog::KnowsPositions()
   std::vector<bool> OwnersUnknown;         ///< per level
   /// Owned cells of the patches for which HasUnownedCells() is true.
   std::map<int, std::vector<Box>> OwnedParts;

@@ -101,7 +101,7 @@ int Run(int argc, char** argv, int rank, int size)
     std::cerr << error.what() << "\n";
     return 1;
   }
-  // Level two: reads all variables of these patches with `threads` threads.
+  // Level two: reads the variables of these patches with `threads` threads.
   const patchio::ReadPatchDataResult result =
       patchio::ReadPatchData(summary, ownPatches.data(), static_cast<int>(ownPatches.size()),
           names.empty() ? nullptr : names.data(), static_cast<int>(names.size()), threads);

@@ -13,8 +13,8 @@ namespace patchio {
 int SlowestAxis(const Box& cells);
 
 /// Cuts the box across an axis into at most 4096 slices. A slice has about two million cells, which is a good
-/// size of a request to the storage. Cuts lie at multiples of `grain` cells from the lower end, so that no
-/// chunk of `grain` planes is read twice.
+/// size of a request to the storage; more if this limit, a single plane or `grain` requires more. Cuts lie at
+/// multiples of `grain` cells from the lower end, so that no chunk of `grain` planes is read twice.
 std::vector<Box> CutAcross(const Box& cells, int axis, std::int64_t grain = 1);
 
 }  // namespace patchio

@@ -15,10 +15,12 @@ namespace patchio {
 /// Returns the first bytes of a file, at most `most`. Throws Error when the file cannot be read.
 std::string FirstBytes(const std::string& path, std::size_t most);
 
-/// Reads the head of a step, its time and number, from the file that describes the step. Throws Error.
+/// A function that reads the head of a step, its time and number, from the file that describes the step.
+/// Throws Error if the head cannot be read.
 using ReadHead = TimeStep (*)(const std::string& path);
 
-/// Returns the head of a step from options.KnownHead or, if that returns nothing, from `read`. Throws Error.
+/// Returns the head of a step from options.KnownHead or, if KnownHead returns nothing, from `read`. Throws
+/// Error.
 TimeStep HeadOf(const std::string& path, const SeriesOptions& options, ReadHead read);
 
 /// Adds a step to the series or, if the head of the step cannot be read, the warning "Skipping a NOUN.

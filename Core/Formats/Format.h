@@ -16,7 +16,7 @@ namespace patchio {
 /// One time step of a series.
 struct TimeStep
 {
-  std::string Path;  ///< the file that describes the step, for Format::ReadCatalog
+  std::string Path;  ///< absolute path of the file that describes the step, for ReadCatalog()
   double Time = 0;   ///< in the unit of the file; GrADS: in hours since 1970
   std::int64_t Step = 0;
   int StepInFile = 0;  ///< number of the step among the steps in the file, from 0
@@ -31,7 +31,7 @@ struct TimeStep
 struct Series
 {
   std::vector<TimeStep> Steps;
-  std::vector<std::string> Warnings;  ///< skipped dumps, with the reasons
+  std::vector<std::string> Warnings;  ///< messages for the user, such as the reasons for skipped dumps
   std::vector<std::string> Notes;     ///< other information for the user
   /// Files and folders to watch: at least one of them changes when a step is added or becomes readable.
   /// Examples: the list of dumps, the folder of the dumps, a skipped dump. The paths need not exist yet.
@@ -42,8 +42,8 @@ struct Series
 /// Options of Format::OpenSeries().
 struct SeriesOptions
 {
-  /// True: the series has only the steps in the list of dumps, such as dumps.visit. False: the series also
-  /// has the other steps in the same folder.
+  /// True: the series has only the steps in the list of dumps, such as dumps.visit, or only the opened
+  /// plotfile (AMReX). False: the series also has the other steps in the same folder.
   bool ListedOnly = false;
   /// True: if each path is a file of one step, OpenSeriesOfPaths() adds the files of the same folder with
   /// higher numbers in their names. Formats ignore this option.
@@ -79,7 +79,7 @@ public:
   /// Returns a phrase for the files that the format opens, such as "a PatchIO container (folder NAME.pio)".
   virtual const char* SupportedFiles() const = 0;
 
-  /// Returns whether the path belongs to this format, according to its name and first bytes. The file may be
+  /// Returns whether the path belongs to this format, according to its name and contents. The file may be
   /// sound or broken.
   virtual bool Claims(const std::string& path) const = 0;
 
@@ -92,8 +92,8 @@ public:
   /// text. FormatOf() calls this method if no format claims the path.
   virtual std::string UnsupportedContents(const std::string& /*path*/) const { return {}; }
 
-  /// Opens the series that a path refers to. The call is cheap: it reads only the head of each step. Throws
-  /// Error when there is no sound step.
+  /// Opens the series that a path refers to. The call is cheap: it reads only the head of each step, or the
+  /// description of a file with several steps. Throws Error when there is no sound step.
   virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
 
   /// Reads the description of a file: everything except field data and their locations. The catalog describes
@@ -113,9 +113,10 @@ public:
   /// in the index, and impossible if the steps of the file are not stored at equal distances.
   virtual bool NeedsIndex(const Catalog& /*catalog*/) const { return true; }
 
-  /// Returns the locations of the requests at Catalog::StepInFile. Requests in a broken data file become
-  /// Missing, with the reason, and cause no error. Every byte range lies inside its file and has the size
-  /// that the catalog states. Throws Error after options.Progress has returned false.
+  /// Returns the locations of the requests at Catalog::StepInFile, or at all steps (LocateOptions::AllSteps).
+  /// Requests in a broken data file become Missing, with the reason, and cause no error. Every byte range
+  /// lies inside its file and has the size that the catalog states. Throws Error if the catalog is not from
+  /// this format, and after options.Progress has returned false.
   virtual LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const = 0;
 };

@@ -16,7 +16,8 @@ constexpr const char* ChangedOrDamaged = "The file has changed since it was open
 
 }  // namespace
 
-/// Returns a file, and opens it through the task's source at the first call for its path. Throws Error.
+/// Returns a file, and opens it through the task's source unless it is still open from an earlier call. At
+/// most 256 files stay open; references to files that are closed become invalid. Throws Error.
 const hdf5::File& Hdf5Locator::Open(const std::string& path)
 {
   const auto known = this->OpenFiles.find(path);
@@ -124,8 +125,9 @@ Location Hdf5Locator::AppendFill(const LocatedDataset& found, std::uint64_t coun
   return hdf5::AppendRange(fill, found.Type, {}, {0, count}, found.File, this->Table);
 }
 
-/// Appends the values at `location` of a virtual data set, as a range of the data set that stores the values.
-/// `end`: index after the last value. Throws Error if several data sets store the values.
+/// Appends the values at `location` of a virtual data set, as a range of the data set that stores the values,
+/// or as values that were never written. `end`: index after the last value. Throws Error if several data sets
+/// store the values.
 Location Hdf5Locator::AppendVirtual(
     const LocatedDataset& found, const DatasetLocation& location, std::uint64_t end)
 {

@@ -32,8 +32,8 @@ struct DatasetLocation
 constexpr const char* SeveralSources =
     "virtual data set that takes the values of a patch from several data sets";
 
-/// Base class of the locators of HDF5 formats. An object serves one call of Format::Locate(), on the
-/// thread of that call. The object opens each file through the task's source, and finds each data set once.
+/// Base class of the locators of HDF5 formats. An object serves one call of Format::Locate(), on the thread
+/// of that call. The object opens files through the task's source, and finds each data set once.
 class Hdf5Locator
 {
 public:
@@ -55,9 +55,10 @@ protected:
       LocatedDataset& /*found*/, const DatasetLocation& /*location*/, const PatchVariable& /*request*/)
   {
   }
-  /// Returns the location of the values at `location`: a byte range, or a chunked or library array. Throws
-  /// Error when the file cannot be opened, when the data set does not exist, is damaged or unsupported, fails
-  /// Check() or has too few values, and when a virtual data set takes the values from several data sets.
+  /// Adds the values at `location` to Table, as a byte range, or a chunked or library array, and returns
+  /// their location. Throws Error when the file cannot be opened, when the data set does not exist, is
+  /// damaged or unsupported, fails Check() or has too few values, and when a virtual data set takes the
+  /// values from several data sets.
   Location LocateAt(const DatasetLocation& location, const PatchVariable& request);
 
   const Catalog& Data;

@@ -14,8 +14,8 @@
 
 namespace patchio {
 
-/// The progress and cancellation of one call of Format::Locate(), made on the thread of that call. Without
-/// LocateOptions::Progress, this class costs nothing.
+/// The progress and cancellation of one call of Format::Locate(). The thread of that call makes the object.
+/// Without LocateOptions::Progress, this class costs nothing.
 class LocateTask
 {
 public:
@@ -25,7 +25,7 @@ public:
   LocateTask& operator=(const LocateTask&) = delete;
 
   /// Reports the fraction of the work that is done, 0..1. Call it on the thread that made this object. Throws
-  /// Error if the caller stops the work.
+  /// Error if the caller of Locate() stops the work.
   void ReportProgress(double fraction);
   /// Calls patchio::RunTasks() with the number of threads in the options, and reports the fraction of tasks
   /// done. Throws Error if the caller stops the work, after all running tasks have ended.

@@ -285,8 +285,8 @@ bool HasFilters(const Dataset& dataset)
   return dataset.Filters[0] != FilterType::None;
 }
 
-/// The order in which FixedArray and ExtensibleArray store the chunks of a data set: row by row within the
-/// maximum dimensions of the data set, with the unlimited axis slowest.
+/// The order in which FixedArray, ExtensibleArray and files without an index store the chunks of a data set:
+/// row by row within the maximum dimensions of the data set, with the unlimited axis slowest.
 class ElementOrder
 {
 public:

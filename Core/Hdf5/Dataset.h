@@ -61,7 +61,7 @@ struct Dataset
   std::array<FilterType, ChunkedArray::MaximumFilters> Filters{};
   /// Numbers of values of a chunk along each axis. 0: the data set is not chunked.
   std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
-  std::uint64_t Fill = 0;  ///< bytes of the value of chunks that were not written
+  std::uint64_t Fill = 0;  ///< bytes of the value of unwritten chunks, and of gaps in a virtual data set
   // For Structure::ListChunks() only.
   ChunkIndex Index = ChunkIndex::Tree1;
   std::uint64_t ChunkAddress = 0;  ///< address of the index, or of the chunks if there is no index
@@ -76,7 +76,7 @@ struct Dataset
   std::string Reason;  ///< a phrase for messages, for example "filter 4 (szip)"
 };
 
-/// A member of a record in memory: `Count` numbers at byte `Offset` of the record.
+/// A member of a record in memory: `Count` numbers (Int8, Int32 or Float64) at byte `Offset` of the record.
 struct RecordMember
 {
   const char* Name;
@@ -95,10 +95,10 @@ constexpr const char* ExternalLink = "external link";
 /// ChunkedArray::MaximumRank axes get 0.
 std::vector<std::uint64_t> DimsOf(const Dataset& dataset);
 
-/// Returns the ElementType that equals the type of the values of `dataset`, or nothing if there is no such
-/// ElementType.
+/// Returns the ElementType with the class, sign and size of the values of `dataset`, or nothing if there is
+/// none.
 std::optional<ElementType> ElementTypeOf(const Dataset& dataset);
-/// Returns the ElementType that equals `type`, or nothing if there is no such ElementType.
+/// Returns the ElementType with the class, sign and size of `type`, or nothing if there is none.
 std::optional<ElementType> ElementTypeOf(const Datatype& type);
 
 /// Returns the type of the values of `dataset` as a phrase for messages, for example "float16" or "text".
@@ -132,7 +132,7 @@ constexpr const char* MoreChunksThanFit = "more chunks than the file can hold";
 /// Shuffle only; `elementBytes`: size of the data set's elements.
 FilterType FilterFromNumber(int filter, std::uint64_t shuffledBytes, std::uint64_t elementBytes);
 
-/// Returns the number and the name of an HDF5 filter for messages, for example "filter 4 (szip)".
+/// Returns the number and, if known, the name of an HDF5 filter for messages, for example "filter 4 (szip)".
 std::string FilterName(int filter);
 
 /// Makes an error about a valid data set that PatchIO cannot read: "FILE: not supported: FEATURE in

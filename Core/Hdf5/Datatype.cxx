@@ -18,7 +18,7 @@ struct FloatFormat
 /// The IEEE 754 formats of 4 and 8 bytes.
 constexpr FloatFormat Ieee[] = {{32, 31, 23, 8, 23, 127}, {64, 63, 52, 11, 52, 1023}};
 
-/// Parses a type that lies inside `depth` other types. Throws Corrupt and Unsupported.
+/// Parses a type that lies inside `depth` other types. Throws like ParseDatatype().
 Datatype ParseNestedType(Cursor& message, int depth);
 
 /// Parses the properties of an integer or a bit field. `bits`: bit field of the type's class.

@@ -73,7 +73,8 @@ struct TypeMember;
 struct Datatype
 {
   TypeClass Class = TypeClass::Opaque;
-  /// For Integer: true if the number uses all bits. For Float: true for IEEE 754 numbers of 4 or 8 bytes.
+  /// For Integer: true if the number uses all bits of at most 8 bytes. For Float: true for IEEE 754 numbers
+  /// of 4 or 8 bytes.
   bool IsPlain = false;
   bool BigEndian = false;
   bool Signed = false;      ///< for Integer
@@ -93,7 +94,7 @@ struct TypeMember
 };
 
 /// Parses a datatype message. Throws Corrupt if the message ends too early or contradicts itself, and
-/// Unsupported for unknown versions.
+/// Unsupported for unknown versions and classes.
 Datatype ParseDatatype(Cursor& message);
 
 /// Returns a * b. Throws Corrupt if the product exceeds 2^60, more than any file contains.

@@ -152,10 +152,10 @@ const File& File::SourceFile(const std::string& path, const std::string& dataset
 
 namespace {
 
-/// Returns the path of the source file `name` of a virtual data set. `path`: file of the virtual data set. If
-/// `name` is absolute and outside the folder of `path`, returns the path of the file with the same file name
-/// in this folder, because the user may have moved the files together. Throws Unsupported unless the source
-/// file is in this folder or below.
+/// Returns the path of the source file `name` of a virtual data set; "." stands for `path`, the file of the
+/// virtual data set. If `name` is absolute and outside the folder of `path`, returns the path of the file
+/// with the same file name in this folder, because the user may have moved the files together. Throws
+/// Unsupported unless the source file is in this folder or below.
 std::string SourcePath(const std::string& path, const std::string& name)
 {
   namespace fs = std::filesystem;
@@ -182,7 +182,7 @@ std::string SourcePath(const std::string& path, const std::string& name)
 
 /// Returns the run of a mapping of the virtual data set `dataset`. `info`: description of `dataset`;
 /// `source`: receives the description of the data set that has the values. Throws Unsupported if the values
-/// of the mapping are not contiguous or the source is virtual, too, and Error.
+/// of the mapping are not contiguous or the source is virtual, too, and Error if the source cannot be read.
 MappedRun File::ReadMapping(
     const std::string& dataset, const VirtualMapping& mapping, const Dataset& info, Dataset& source) const
 {
@@ -210,7 +210,7 @@ namespace {
 
 /// Returns `runs`, sorted, together with runs without a file for the values that no mapping has. `values`:
 /// number of values of the virtual data set. Throws Unsupported if runs overlap.
-std::vector<MappedRun> FillGaps(std::vector<MappedRun> runs, std::uint64_t values)
+std::vector<MappedRun> AddGapRuns(std::vector<MappedRun> runs, std::uint64_t values)
 {
   std::sort(
       runs.begin(), runs.end(), [](const MappedRun& a, const MappedRun& b) { return a.First < b.First; });
@@ -260,7 +260,7 @@ const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Da
   if (info.Fill != 0 && ElementTypeOf(sources.Type) != own) {
     throw Unsupported("virtual data set of parts of different types");
   }
-  sources.Runs = FillGaps(std::move(sources.Runs), info.Values);
+  sources.Runs = AddGapRuns(std::move(sources.Runs), info.Values);
   return this->Sources.emplace(dataset, std::move(sources)).first->second;
 }
 

@@ -67,7 +67,7 @@ public:
   /// Returns the size of the file in bytes.
   std::uint64_t SizeOfFile() const { return this->Bytes; }
 
-  /// Returns whether there is an object or a link with the name `object`.
+  /// Returns whether there is an object with the name `object`, or a link that PatchIO does not follow.
   bool Has(const std::string& object) const;
   bool IsGroup(const std::string& object) const;
   /// Returns the names of all links in a group, sorted bytewise, or an empty list if there is no such group.
@@ -79,18 +79,19 @@ public:
   /// at most 4096 plain numbers.
   std::vector<double> Numbers(const std::string& object, const std::string& attribute) const;
 
-  /// Returns the description of a data set. Throws Error if there is no such data set. A virtual data set
-  /// gets the layout Unsupported unless its values are in files in the folder of this file or below.
+  /// Returns the description of a data set. Throws Error if there is no such data set. A virtual data set has
+  /// the type of its source data sets, and the layout Unsupported if PatchIO cannot read the values, for
+  /// example because the values are in files outside the folder of this file.
   Dataset Describe(const std::string& dataset) const;
-  /// Returns the description of a data set, with its chunks if PatchIO can decode the chunks. A data set with
-  /// more chunks than the file can contain gets the layout Library. Throws Error if there is no such data
-  /// set.
+  /// Returns the description of a data set, with its chunks or runs, see FoundDataset. The layout becomes
+  /// Library (Unsupported if the library must not be used) if the chunks of all data sets found so far are
+  /// more than the file can contain. Throws Error if there is no such data set.
   FoundDataset Find(const std::string& dataset) const;
 
   /// Reads an entire data set of numbers, converted to double. `expectedCount`: number of values, or -1 for
   /// any number up to 2^28. Throws Error if the data set has another number of values.
   std::vector<double> Doubles(const std::string& dataset, std::int64_t expectedCount) const;
-  /// Reads an entire data set of numbers, converted to int. Otherwise like Doubles().
+  /// Reads an entire data set of numbers, converted to int like Range(). Otherwise like Doubles().
   std::vector<int> Ints(const std::string& dataset, std::int64_t expectedCount) const;
   /// Reads an entire data set of texts with a fixed number of characters. `expectedCount`: see Doubles().
   std::vector<std::string> Strings(const std::string& dataset, std::int64_t expectedCount) const;
@@ -100,8 +101,9 @@ public:
   int Int(const std::string& dataset) const { return this->Ints(dataset, 1)[0]; }
   std::string String(const std::string& dataset) const { return this->Strings(dataset, 1)[0]; }
 
-  /// Reads `count` values of a data set from index `first` on; the last axis varies fastest. Values outside
-  /// the range of T become the nearest value of T. T: double, int, std::int64_t.
+  /// Reads `count` values of a data set from index `first` on; the last axis varies fastest. If T is an
+  /// integer type, fractions are cut off. Values outside the range of T become the nearest value of T. T:
+  /// double, int, std::int64_t.
   template <typename T>
   std::vector<T> Range(const std::string& dataset, std::uint64_t first, std::uint64_t count) const;
 
@@ -163,7 +165,8 @@ private:
   mutable std::map<std::string, std::unique_ptr<File>> SourceFiles;
 };
 
-/// Returns whether the file at `path` begins like an HDF5 file, possibly after a user block. Does not throw.
+/// Returns whether the file at `path` begins like an HDF5 file, possibly after a user block of at most 64
+/// KiB. Does not throw.
 bool HasSignature(const std::string& path);
 /// Returns whether File(path) succeeds. Does not throw.
 bool CanOpen(const std::string& path);

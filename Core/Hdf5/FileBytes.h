@@ -16,7 +16,7 @@
 
 namespace patchio::hdf5 {
 
-/// The signature with which each superblock, and so each HDF5 file, begins.
+/// The signature with which each superblock begins.
 constexpr std::string_view Signature{"\x89HDF\r\n\x1a\n", 8};
 
 /// Returns the offset, in bytes, at which to look for a superblock after `offset`. The first offset is 0. A
@@ -128,8 +128,8 @@ class FileBytes
 {
 public:
   FileBytes();
-  /// Switches to another file, which has `bytes` bytes and is read by `read`. Empties the cache. Throws Error
-  /// if a small file cannot be read.
+  /// Switches to another file, which has `bytes` bytes and is read by `read`. Empties the cache, and sets the
+  /// base address to 0. Throws Error if a small file cannot be read.
   void Attach(ReadAt read, std::uint64_t bytes);
   /// Sets the base address: the offset in the file to which all addresses are relative. The base address is
   /// not 0 in files with a user block.
@@ -141,7 +141,7 @@ public:
   /// Sets whether a wrong checksum is an error. A wrong checksum is an error by default, unless the
   /// environment variable PATCHIO_HDF5_CHECKSUMS is "ignore". Without the comparison, the intact rest of a
   /// damaged file can be read, and readers can be tested with forged files.
-  void CompareChecksums(bool compare) { this->Compares = compare; }
+  void SetComparesChecksums(bool compares) { this->Compares = compares; }
   bool ComparesChecksums() const { return this->Compares; }
 
   /// Copies `bytes` bytes of the file from `address` on to `into`. Throws Corrupt if these bytes are not in
@@ -153,9 +153,9 @@ public:
 
 private:
   static constexpr std::size_t WholeFile = 256 * 1024;  ///< greatest size of files that are read entirely
-  // The cache consists of blocks of the file. Their size and number were measured with SAMRAI's files in the
-  // page cache, whose metadata lies scattered between values: larger blocks cost more time for copying than
-  // they save, and fewer blocks must be read repeatedly.
+  // The cache consists of blocks of the file. The size and number of blocks were measured with SAMRAI's files
+  // in the page cache, whose metadata lies scattered between values: larger blocks cost more time for copying
+  // than they save, and fewer blocks must be read repeatedly.
   static constexpr std::size_t BlockBytes = 4096;
   static constexpr std::size_t BlockCount = 256;
   static constexpr std::size_t LargeRead = 64 * 1024;  ///< size from which on reads bypass the cache

@@ -23,7 +23,8 @@ struct NamedLink
 };
 
 /// Parses a link message of `count` bytes (section IV.A.2.g of the specification): version, flags, the
-/// optional fields that the flags announce, name, and address or target. Throws Corrupt and Unsupported.
+/// optional fields that the flags announce, name, and address or target. Throws Corrupt if the message ends
+/// early, and Unsupported for unknown versions.
 NamedLink ParseLink(const std::byte* bytes, std::size_t count)
 {
   constexpr unsigned hasOrder = 4, hasType = 8, hasCharacters = 0x10, known = 0x1f, soft = 1;
@@ -174,7 +175,7 @@ std::optional<Link> GroupReader::FindDense(const Group& group, const std::string
 }
 
 /// Compares `text` with the name at `nameOffset` in the group's heap of names. Returns a number below, equal
-/// to or above 0, like strcmp(). Throws Corrupt if the name has no end in the heap.
+/// to or above 0, like strcmp(text, name). Throws Corrupt if the name begins or ends outside the heap.
 int GroupReader::Compare(const Group& group, std::uint64_t nameOffset, const std::string& text)
 {
   Require(nameOffset < group.NameBytes, "a name outside its heap");

@@ -36,7 +36,8 @@ public:
   QuietScope& operator=(const QuietScope&) = delete;
 };
 
-/// Returns the innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
+/// Returns the innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...", or "HDF5
+/// gives no reason" if there is none.
 std::string LastMessage();
 
 /// Returns the HDF5 type of numbers of type `type` in memory.

@@ -158,8 +158,8 @@ bool Send(int to, const void* data, std::size_t bytes)
   return true;
 }
 
-/// Receives `bytes` bytes from the socket `from` into `data`. Returns false if the other end is closed, or
-/// the parent has ended.
+/// Receives `bytes` bytes from the socket `from` into `data`. Returns false if the connection fails or, in
+/// the child, if the parent has ended.
 bool Receive(int from, void* data, std::size_t bytes)
 {
   auto* to = static_cast<char*>(data);
@@ -242,8 +242,8 @@ bool ServeRequest(Reader& reader, const Request& request, std::uint64_t fileByte
          Send(parentSocket, fault.data(), fault.size());
 }
 
-/// Resets the signal handlers and discards the output of a child process, which inherits both from the
-/// program.
+/// Resets the signal handlers, discards the output and forbids core dumps in a child process, which inherits
+/// the settings of the program.
 void ResetSignalsAndOutput()
 {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) {

@@ -39,9 +39,10 @@ private:
   std::unique_ptr<Child> Process;  ///< started by the first read
 };
 
-/// Returns whether PatchIO may use the library and the library has the filter with the number `filter`. A
-/// child process queries the library for filters from plug-ins. The first call for a filter calls HDF5; no
-/// other thread may call HDF5 at the same time.
+/// Returns whether PatchIO may use the library and the library has the filter with the number `filter`. Only
+/// the first 64 different filters are queried; others count as missing. A child process queries the library
+/// for filters from plug-ins. The first call for a filter calls HDF5; no other thread may call HDF5 at the
+/// same time.
 bool LibraryHasFilter(int filter);
 
 }  // namespace patchio::hdf5

@@ -19,8 +19,8 @@ struct Superblock
   std::uint64_t End = 0;   ///< end of the file
 };
 
-/// Throws Truncated if the file is shorter than the superblock `block` states. `offset`: offset of the
-/// superblock in the file.
+/// Throws Truncated if the file is shorter than the superblock `block` states, and Corrupt for impossible
+/// addresses. `offset`: offset of the superblock in the file.
 void CheckEnd(const FileBytes& bytes, const Superblock& block, std::uint64_t offset)
 {
   const std::uint64_t fileBytes = bytes.EndAddress();
@@ -32,14 +32,15 @@ void CheckEnd(const FileBytes& bytes, const Superblock& block, std::uint64_t off
   }
 }
 
-/// Throws Unsupported unless addresses and lengths have 8 bytes.
+/// Throws Unsupported unless addresses and lengths have 8 bytes, and Corrupt for impossible sizes.
 void RequireEightBytes(unsigned addressBytes, unsigned lengthBytes)
 {
   for (const unsigned bytes : {addressBytes, lengthBytes}) {
     Require(bytes >= 2 && bytes <= 32 && IsPowerOfTwo(bytes), "addresses of an impossible size");
   }
   if (addressBytes != 8 || lengthBytes != 8) {
-    throw Unsupported(fmt::format("addresses of {} bytes", addressBytes));
+    throw Unsupported(
+        fmt::format("addresses of {} bytes and lengths of {} bytes", addressBytes, lengthBytes));
   }
 }
 

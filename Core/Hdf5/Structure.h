@@ -42,11 +42,11 @@ public:
   Structure(const Structure&) = delete;
   Structure& operator=(const Structure&) = delete;
 
-  /// Switches to another file, which has `bytes` bytes and is read by `read`. Throws Truncated if the file is
-  /// too short.
+  /// Switches to another file, which has `bytes` bytes and is read by `read`. Throws NoSuperblock if the file
+  /// is not HDF5, and Truncated if the file is too short.
   void Open(ReadAt read, std::uint64_t bytes);
-  /// Sets whether a wrong checksum is an error, see FileBytes::CompareChecksums().
-  void CompareChecksums(bool compare) { this->Bytes.CompareChecksums(compare); }
+  /// Sets whether a wrong checksum is an error, see FileBytes::SetComparesChecksums().
+  void SetComparesChecksums(bool compares) { this->Bytes.SetComparesChecksums(compares); }
   /// Returns the size of the file in bytes.
   std::uint64_t SizeOfFile() const { return this->Bytes.EndAddress() + this->Bytes.BaseAddress(); }
 
@@ -63,8 +63,8 @@ public:
     int links = MostLinks;
     return this->Find(group, name, links);
   }
-  /// Returns the address of the header of the object at `path`, a list of names separated by slashes.
-  /// Otherwise like Find().
+  /// Returns the address of the header of the object at `path`, a list of names from `group` on, separated by
+  /// slashes. Otherwise like Find().
   std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path)
   {
     int links = MostLinks;

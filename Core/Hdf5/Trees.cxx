@@ -281,7 +281,8 @@ FractalHeapReader::Block FractalHeapReader::FindBlock(const FractalHeap& heap, s
   }
 }
 
-/// Compares the checksum of a table of blocks unless the table was checked before. Throws Corrupt.
+/// Checks the signature and the checksum of a table of blocks unless the table was checked before. Throws
+/// Corrupt if one is wrong.
 void FractalHeapReader::CheckTable(const FractalHeap& heap, std::uint64_t address, unsigned rows)
 {
   if (this->CheckedBlocks.count(address) > 0) {
@@ -295,7 +296,8 @@ void FractalHeapReader::CheckTable(const FractalHeap& heap, std::uint64_t addres
   this->CheckedBlocks.insert(address);
 }
 
-/// Compares the checksum of a block unless the block was checked before or has no checksum. Throws Corrupt.
+/// Checks the signature and the checksum, if any, of a block unless the block was checked before. Throws
+/// Corrupt if one is wrong.
 void FractalHeapReader::CheckBlock(const FractalHeap& heap, const Block& block)
 {
   if (this->CheckedBlocks.count(block.Address) > 0) {

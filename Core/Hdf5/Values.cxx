@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::int64_t LargestCount = std::int64_t(1) << 28;
 
-/// Returns the value of type To that is nearest to `value`. Returns 0 if To is an integer type and `value` is
-/// NaN.
+/// Converts a number. Values outside the range of To become the nearest value of To. If To is an integer
+/// type, fractions are cut off, and NaN becomes 0.
 template <typename To, typename From>
-To Nearest(From value)
+To Saturated(From value)
 {
   if constexpr (std::is_integral_v<To>) {
     constexpr To lowest = std::numeric_limits<To>::min(), highest = std::numeric_limits<To>::max();
@@ -51,7 +51,7 @@ void ConvertFrom(
   for (std::size_t i = 0; i < count; ++i, from += step, to += toStep) {
     From value;
     std::memcpy(&value, from, sizeof value);
-    const To converted = Nearest<To>(value);
+    const To converted = Saturated<To>(value);
     std::memcpy(to, &converted, sizeof converted);
   }
 }
@@ -106,8 +106,8 @@ void File::CheckRange(
         fmt::format("{} values of {} bytes", count, each), "The file is damaged");
   }
   if (first > info.Values || count > info.Values - first) {
-    throw FileError(this->PathName, fmt::format("{} values from {} on in '{}'", count, first, dataset),
-        fmt::format("{}", info.Values), DamagedOrForeign);
+    throw FileError(this->PathName, fmt::format("{} values from index {} on in '{}'", count, first, dataset),
+        fmt::format("{} values in total", info.Values), DamagedOrForeign);
   }
 }
 
@@ -278,8 +278,9 @@ std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t 
   const std::uint64_t count = this->CheckedCount(dataset, info, expectedCount);
   const std::size_t width = info.ElementBytes;
   if (info.Class != TypeClass::Text || width > widest) {
-    throw FileError(this->PathName, fmt::format("strings of fixed length in '{}'", dataset), "another type",
-        DamagedOrForeign);
+    throw FileError(this->PathName,
+        fmt::format("strings of fixed length in '{}', at most {} bytes each", dataset, widest),
+        "another type or longer strings", DamagedOrForeign);
   }
   const std::vector<std::byte> text = this->ReadElements(dataset, info, 0, count);
   std::vector<std::string> result;
@@ -294,8 +295,8 @@ namespace {
 
 /// Converts one member of `count` records. `number`: stored type of the member's numbers; `member`: the
 /// requested member; `storedStep` and `storedNumberBytes`: size of a stored record and of a stored number in
-/// bytes; `stored`: the stored records; `offset`: offset of the member in a stored record; `records`: the
-/// result, records of `recordBytes` bytes.
+/// bytes; `stored`: the stored records, whose byte order changes; `offset`: offset of the member in a stored
+/// record; `records`: the result, records of `recordBytes` bytes.
 void ConvertMember(const Datatype& number, const RecordMember& member, std::size_t storedStep,
     std::size_t storedNumberBytes, std::size_t count, std::vector<std::byte>& stored, std::size_t offset,
     std::size_t recordBytes, std::byte* records)

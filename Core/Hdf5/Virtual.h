@@ -23,7 +23,8 @@ struct Selection
 /// A mapping of values of a source data set to values of a virtual data set.
 struct VirtualMapping
 {
-  /// File of the source, relative to the folder of the virtual data set's file. ".": the same file.
+  /// Path of the source's file, absolute or relative to the folder of the virtual data set's file. ".": this
+  /// file.
   std::string File;
   std::string Dataset;  ///< name of the source in its file
   Selection Source;     ///< values of the source
@@ -31,8 +32,8 @@ struct VirtualMapping
 };
 
 /// Parses the mappings of a virtual data set. `bytes`: the object of a global heap that contains the
-/// mappings. Throws Corrupt for damaged mappings, and Unsupported for selections that are not blocks and for
-/// printf-style names.
+/// mappings. Throws Corrupt for damaged mappings, and Unsupported for unknown versions, for selections that
+/// are not blocks of fixed size, and for printf-style names.
 std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes);
 
 /// A run of consecutive values of an array whose last axis varies fastest.

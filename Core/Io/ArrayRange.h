@@ -21,7 +21,7 @@ public:
   static constexpr int MostComponents = 3;
 
   /// Adds the values of an array to the ranges. `values`: `tuples` x `components` elements, component
-  /// fastest. `components` must be the same in all calls.
+  /// fastest. `components` must be the same in all calls; above MostComponents, the call does nothing.
   void Add(ElementType type, int components, const void* values, std::size_t tuples);
   /// Adds the tuples with indices `first` .. `last` (inclusive). `values`: address of the whole array.
   /// `tuples`: number of tuples of the whole array per axis, axis 0 fastest.
@@ -29,8 +29,8 @@ public:
       const Dims& last);
   void Add(const ArrayRange& other);
 
-  /// Returns whether the ranges are valid: values with `components` components were added, and no value is
-  /// infinite. Like VTK, ignores NaN.
+  /// Returns whether the ranges are valid: values were added, `components`, the number of their components,
+  /// is at most MostComponents, and no value and no length is infinite. Like VTK, ignores NaN.
   bool IsKnown(int components) const;
   /// Returns the range of component number `component`, or ValueRange::EmptyRange() if the component has only
   /// NaN. Requires IsKnown().

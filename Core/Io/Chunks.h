@@ -9,11 +9,12 @@
 namespace patchio {
 
 /// Throws Error if the members of `array` contradict each other or exceed what HDF5 can store. The message is
-/// a phrase for FileError(). The other functions of this file require a checked array.
+/// a phrase for FileError(). The other functions of this file require a checked array, and throw Error if the
+/// array has no chunk with the given number.
 void CheckChunkedArray(const ChunkedArray& array);
 
-/// Returns the number of bytes of a complete chunk, at most 4 GiB. Chunks at the edge of the array are stored
-/// with this size, too.
+/// Returns the number of bytes of a complete chunk, at most 4 GiB. Chunks at the edge of the array are
+/// usually stored with this size, too; see UsedChunkBytes().
 std::size_t ChunkBytes(const ChunkedArray& array);
 
 /// Returns the address in `output` to which the chunk's values can be copied unchanged. Returns null unless
@@ -40,7 +41,7 @@ std::uint32_t ChecksumOfChunk(const ChunkedArray& array, const Chunk& chunk, con
 ///
 /// `values`: ChunkBytes() bytes as stored, at any address. `slot`: component number in the output. If the
 /// chunk was never written, ignores `values` and writes the first SizeOf(Type) bytes of ChunkedArray::Fill
-/// for each value. Throws Error if the array has no chunk with the number `chunk.Number`.
+/// for each value.
 void PlaceChunk(const ArrayMapping& mapping, const ChunkedArray& array, const Chunk& chunk,
     const std::byte* values, int slot, void* output);
 

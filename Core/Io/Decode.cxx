@@ -357,7 +357,7 @@ RunPlacer::RunPlacer(const ArrayMapping& mapping, std::size_t elementBytes, bool
   constexpr std::int64_t large = 4 << 20, inCache = 1 << 20;
   const Dims& tuples = this->Mapping.Output;
   const bool isCached =
-      mapping.IsReadSoon && mapping.StoredTuples() * static_cast<std::int64_t>(elementBytes) <= inCache;
+      mapping.IsUsedSoon && mapping.StoredTuples() * static_cast<std::int64_t>(elementBytes) <= inCache;
   this->Streams = !isCached && HasAvx2 && elementBytes > 1 && mapping.OutputComponents == 1 &&
                   mapping.OutputTupleWidth == mapping.TupleWidth &&
                   tuples[0] * tuples[1] * tuples[2] * static_cast<std::int64_t>(elementBytes) >= large;

@@ -50,7 +50,7 @@ struct ArrayMapping
   int TupleWidth = 1;        ///< values per stored tuple along axis 0; see SetTupleWidth()
   int OutputTupleWidth = 1;  ///< values per tuple in the output
   bool Extends = false;      ///< the rest of the output repeats the nearest value; see ExtendEdges()
-  bool IsReadSoon = false;   ///< the values are used soon after the read, so the cache should keep them
+  bool IsUsedSoon = false;   ///< the values are used soon after the read, so the cache should keep them
 
   ArrayMapping() = default;
   ArrayMapping(const ArrayShape& shape);  // NOLINT: implicit, because most arrays hold one patch
@@ -90,8 +90,8 @@ public:
   /// value are unchanged.
   ///
   /// `values`: address of the run's first value, at any alignment. If the output has the layout of the stored
-  /// array and one component, `values` may be the value's address in the output; nothing is copied then.
-  /// Otherwise `values` and the output must not overlap.
+  /// array and one component, `values` may be the value's address in the output; the values then stay there,
+  /// with swapped bytes if `swap` is true. Otherwise `values` and the output must not overlap.
   void Place(const void* values, std::int64_t first, std::int64_t count) const;
 
 private:
@@ -125,7 +125,7 @@ void PlaceRun(const ArrayMapping& mapping, const void* values, std::int64_t firs
 /// `materials`: one number per cell, or a single number for a patch of one material. A number >= 0 is the
 /// material that fills the cell. A negative number is -(index+1) into the mix arrays, which have `mixCount`
 /// entries each: the material, its fraction, and the 1-based index of the cell's next entry (0 ends the
-/// chain). Returns false if an index is outside the arrays or a chain does not end.
+/// chain). Returns false if an index is outside the arrays, or if a chain does not end or is far too long.
 bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialCount,
     const std::int32_t* mixMaterial, const std::int32_t* mixNext, const float* mixFraction,
     std::int64_t mixCount, int material, std::int64_t cells, float* output);

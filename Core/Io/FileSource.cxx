@@ -13,8 +13,8 @@
 namespace patchio {
 namespace {
 
-/// The error that the process has too many open files. Unlike other errors, this error is temporary and not
-/// specific to the file.
+/// The error that the process or the system has too many open files. Unlike other errors, this error is
+/// temporary and not specific to the file.
 class TooManyOpenFiles : public Error
 {
 public:

@@ -1,4 +1,4 @@
-// A Source of files in the file system, read with pread().
+// A Source of files in the file system, read with preadv().
 #pragma once
 
 #include "Io/Source.h"

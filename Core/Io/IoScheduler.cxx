@@ -48,7 +48,7 @@ public:
   struct Slot
   {
     explicit Slot(TaskPriority priority);
-    /// Runs `work` on a thread of TBB. The last action of `work` must be Release().
+    /// Runs `work` on a thread of TBB. `work` must call Release() after its last task.
     void Enqueue(std::function<void()> work);
 
     const TaskPriority Priority;
@@ -65,7 +65,7 @@ public:
   /// Returns `requested` free slots, or fewer slots if another user of TBB has set a lower limit or the
   /// system refuses threads (ulimit, cgroup, memory). The caller must release each slot.
   std::vector<Slot*> Acquire(int requested, TaskPriority priority);
-  /// Marks a slot as free after its task. The task calls this method as its last action.
+  /// Marks a slot as free. The work of the slot calls this method after its last task.
   void Release(Slot* slot);
   /// Marks a slot as free that got no task.
   void ReleaseUnused(Slot* slot);
@@ -208,8 +208,8 @@ std::vector<IoThreads::Slot*> IoThreads::Acquire(int requested, TaskPriority pri
   return taken;
 }
 
-/// Returns how many of `threads` threads the system allows. TBB aborts where no exception can be caught, so
-/// PatchIO checks the number beforehand.
+/// Returns how many of `threads` threads the system allows, and adapts TBB's limit. TBB aborts where no
+/// exception can be caught, so PatchIO checks the number beforehand.
 int IoThreads::ThreadsAllowedBySystem(int threads)
 {
   const auto now = std::chrono::steady_clock::now();
@@ -275,7 +275,7 @@ struct IoScheduler::State : std::enable_shared_from_this<State>
   int StartReaders(const std::vector<IoThreads::Slot*>& slots);
   void RunReader(IoThreads::Slot* slot);
   bool RunNextTask();
-  void Fail(std::exception_ptr fault);
+  void StoreFault(std::exception_ptr fault);
   bool Retire(IoThreads::Slot* slot);
   void RunContinuations();
   void RunWhenFinished(std::function<void()> continuation);
@@ -346,7 +346,7 @@ void IoScheduler::State::RunReader(IoThreads::Slot* slot)
   } while (!this->Retire(slot));
 }
 
-/// Carries out the next task. Returns false if no task is left.
+/// Carries out the next task. Returns false if no task is left or no further task may begin.
 bool IoScheduler::State::RunNextTask()
 {
   if (this->IsOver() || IoThreads::Instance().IsEnding()) {
@@ -362,12 +362,13 @@ bool IoScheduler::State::RunNextTask()
       this->RunContinuations();
     }
   } catch (...) {
-    this->Fail(std::current_exception());  // TBB would terminate the process
+    this->StoreFault(std::current_exception());  // TBB would terminate the process
   }
   return true;
 }
 
-void IoScheduler::State::Fail(std::exception_ptr fault)
+/// Stores the first exception of a task for Rethrow(), and cancels the read.
+void IoScheduler::State::StoreFault(std::exception_ptr fault)
 {
   const std::lock_guard<std::mutex> lock(this->Mutex);
   if (!this->Fault) {

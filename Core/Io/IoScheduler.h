@@ -33,16 +33,16 @@ enum class TaskPriority
   Prefetch
 };
 
-/// Runs each task of one read exactly once, unless the read is cancelled. Tasks begin in the order of their
-/// numbers, and at most as many run at once as the limit allows. The limit may exceed the number of cores by
-/// far, because tasks wait for storage.
+/// Runs each task of one read exactly once, unless the read is cancelled or a task throws. Tasks begin in the
+/// order of their numbers, and at most as many run at once as the limit allows. The limit may exceed the
+/// number of cores by far, because tasks wait for storage.
 ///
 /// Tasks run in TBB arenas that no other read uses at the same time. Tasks of different reads therefore do
 /// not block each other, even if some hang.
 ///
-/// The thread that owns the scheduler waits and carries out no tasks, so it can cancel at any time and need
-/// not wait for the end: tasks that are running when the scheduler is destroyed end by themselves, and keep
-/// `body` alive until then. All methods but the destructor are thread-safe.
+/// The thread that owns the scheduler carries out tasks only in RunNextTask(), so it can cancel at any time
+/// and need not wait for the end: tasks that are running when the scheduler is destroyed end by themselves,
+/// and keep `body` alive until then. All methods but the destructor are thread-safe.
 class IoScheduler
 {
 public:
@@ -63,7 +63,8 @@ public:
   /// Waits, for at most `most`, until all tasks are finished or, after Cancel(), no task is running. Returns
   /// false if the time has passed before.
   bool WaitFor(std::chrono::milliseconds most) const;
-  /// Carries out the next task on the calling thread. Returns false if no task is left.
+  /// Carries out the next task on the calling thread, in addition to the limit. Returns false if no task is
+  /// left or no further task may begin.
   bool RunNextTask();
   /// Rethrows the first exception of a task, if a task has thrown.
   void Rethrow() const;
@@ -93,8 +94,9 @@ constexpr std::chrono::milliseconds PollInterval(10);
 /// cancelled them. Rethrows the first exception of a task.
 ///
 /// Without `progress` the calling thread carries out tasks, too. With `progress` the calling thread only
-/// waits, because a task may take seconds, and calls `progress` every 10 ms. If the limit is 1 or TBB
-/// provides no threads, the calling thread carries out all tasks and calls `progress` after each task.
+/// waits, because a task may take seconds, and calls `progress` every 10 ms. If there is one task, the limit
+/// is 1, or TBB provides no threads, the calling thread carries out all tasks and calls `progress` after each
+/// task.
 bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const ProgressCallback& progress = {});
 
 /// Carries out work(task) for all tasks, even if some fail. Then throws Error with the message of the first

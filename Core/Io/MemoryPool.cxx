@@ -111,7 +111,7 @@ public:
   ~State() { this->Trim(0); }
 
   /// Returns at least `size` bytes, followed by `padding` bytes. Throws Error if the memory would exceed the
-  /// limit.
+  /// limit or cannot be mapped.
   Memory Acquire(std::size_t size, std::size_t padding)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);

@@ -12,7 +12,8 @@ struct BufferDeleter
   void operator()(void* data) const;
 };
 /// The uninitialized memory of one array within a segment. A buffer begins at a multiple of 64 bytes, or of
-/// 4096 bytes if the array has 64 KiB or more. The segment returns to its pool when its last buffer is freed.
+/// 4096 bytes if the array has 64 KiB or more. A segment returns to its pool when all its buffers are freed
+/// and the arena uses another segment.
 using Buffer = std::unique_ptr<void, BufferDeleter>;
 
 /// Frees memory that Buffer::release() has returned. The function has the signature that

@@ -19,8 +19,7 @@ class ReadMeter
   using Clock = std::chrono::steady_clock;
 
 public:
-  /// A request in flight. The meter counts the request from the construction to the destruction of this
-  /// object.
+  /// A request that is in flight from the construction to the destruction of this object.
   class Request
   {
   public:
@@ -102,7 +101,8 @@ struct ReadProgress
   double BytesPerSecond() const { return this->Seconds > 0 ? this->Bytes / this->Seconds : 0; }
 };
 
-/// Receives the progress many times per second, on the reading thread. Returns false to stop the read.
+/// Receives the progress many times per second, on the thread that called the read. Returns false to stop the
+/// read.
 using ReadProgressCallback = std::function<bool(const ReadProgress&)>;
 
 /// Shares the progress of one read among the ranks. The waiting thread of each rank takes part in successive

@@ -119,8 +119,9 @@ bool BlanksUndefined(const ReadTarget& target)
   return target.Info && target.Info->HasUndefined();
 }
 
-/// Converts stored values to this machine's byte order and replaces undefined values by NaN. If `bytes` is 0,
-/// all values are undefined.
+/// Converts stored values to this machine's byte order and replaces undefined values by NaN. Sets
+/// Destination::HasUndefined if a value is NaN afterwards, or if `bytes` is 0 (values that were never
+/// written).
 void BlankStored(
     const ReadTarget& target, ElementType type, bool bigEndian, std::byte* values, std::uint64_t bytes)
 {
@@ -340,8 +341,8 @@ void RequestReader::PlaceStoredChunk(
   }
 }
 
-/// Sets the contribution of the segment's chunk to the checksum of its task. `values`: the entire chunk as
-/// stored, but without filters; null if the chunk was never written.
+/// Sets the contribution of the segment's chunk to the checksum of its task. `values`: the entire chunk in
+/// the stored byte order, after decoding; null if the chunk was never written.
 void RequestReader::SumChunk(const Segment& segment, const std::byte* values) const
 {
   if (values && this->Sums && this->Sums->Includes(segment)) {
@@ -350,7 +351,7 @@ void RequestReader::SumChunk(const Segment& segment, const std::byte* values) co
   }
 }
 
-/// Returns the bytes of a chunk without filters, possibly in `stored`, or null if the chunk was never
+/// Reverses the filters of a chunk. Returns the bytes, possibly in `stored`, or null if the chunk was never
 /// written.
 const std::byte* RequestReader::Decode(
     const ChunkedArray& array, const Chunk& chunk, const Segment& segment, const std::byte* stored) const
@@ -370,7 +371,7 @@ void RequestReader::PlaceValues(const ChunkedArray& array, const Chunk& chunk, c
   });
 }
 
-/// Places the values of a chunk, with undefined values replaced by NaN.
+/// Places the values of a chunk, with undefined stored values replaced by NaN.
 void RequestReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Segment& segment,
     const ReadTarget& target, std::byte* stored) const
 {

@@ -152,11 +152,11 @@ void FinishTask(const ReadTarget& target);
 void ReadWholeTask(
     TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target);
 
-/// Returns the range of bytes that the target needs of each stored component. The range leaves out planes at
-/// both ends that go to no output.
+/// Returns the range of bytes that the target needs of each stored array. The range leaves out planes at both
+/// ends that go to no output.
 ComponentRange NeededBytes(const ReadTarget& target);
 
-/// Returns the element type of the values at a location.
+/// Returns the element type of the values at a location. Constant values and volume fractions are Float32.
 ElementType TypeOf(const LocationTable& table, const Location& location);
 
 }  // namespace patchio

@@ -30,7 +30,7 @@ public:
   /// Opens a file. While a file is open, further calls return the same object, so threads with neighbouring
   /// tasks share this object and few files are open at once. Throws Error if the file cannot be opened.
   /// Further calls throw the same error without another attempt, because each attempt may take minutes if the
-  /// storage is lost.
+  /// storage is lost; only a lack of file descriptors allows another attempt.
   virtual std::shared_ptr<File> Open(int file) = 0;
 };
 

@@ -53,8 +53,8 @@ __attribute__((target("avx2"))) __m256i SwapOrder()
                                  7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
 }
 
-/// Reverses the bytes of the words that fill complete vectors. Returns the number of these words. `from` may
-/// equal `to`.
+/// Copies the words that fill complete vectors, with reversed bytes. Returns the number of these words.
+/// `from` may equal `to`.
 template <typename Word>
 __attribute__((target("avx2"))) std::int64_t SwapVectors(
     const std::byte* from, std::int64_t count, std::byte* to)
@@ -140,7 +140,8 @@ void CopyContiguous(const std::byte* from, std::int64_t count, std::byte* to)
   }
 }
 
-/// Copies contiguous words to an output that is larger than the caches.
+/// Copies contiguous words to an output that is larger than the caches. `to` must be a multiple of the size
+/// of a word.
 template <typename Word, bool Swap>
 void CopyStreaming(const std::byte* from, std::int64_t count, std::byte* to)
 {

@@ -27,13 +27,14 @@ public:
   /// Computes where the patches' values go in `blocks`. `nodes`: true if node-centred variables are read,
   /// too.
   ///
-  /// A cell belongs to exactly one part. A node on the border of two parts of a block lies in both: the patch
-  /// with the larger number provides its value, and parts of the block take precedence over its ghost
-  /// regions.
+  /// A cell lies in at most one part or ghost region of its block. A node on a border may lie in several: the
+  /// part of the patch with the largest number provides the value of the node, or else the first ghost
+  /// region.
   BlockLayout(const Catalog& catalog, std::vector<Block> blocks, bool nodes);
 
   const std::vector<Block>& Blocks() const { return this->AllBlocks; }
-  /// Returns whether the layout includes node-centred variables.
+  /// Returns whether the layout includes node-centred variables. If not, only ValueBox() may be called for
+  /// nodes.
   bool HasNodes() const { return this->Nodes; }
 
   /// Returns the patches that the blocks need, ascending.
@@ -59,8 +60,8 @@ public:
   {
     return this->TableOf(centering).Complete[block];
   }
-  /// Returns the planes (across axis 2) from the first to the last one with gaps, and one more plane on both
-  /// sides. Returns an empty box if the block is complete.
+  /// Returns the planes (across axis 2) from the first to the last one with gaps, and one more plane of the
+  /// block on both sides. Returns an empty box if the block is complete.
   Box PlanesWithGaps(std::size_t block, Centering centering) const;
   /// Returns one flag per value of `planes`, axis 0 fastest: 1 if a placement fills the value. `planes`
   /// consists of entire planes of the block.

@@ -61,7 +61,7 @@ private:
   void AddPatch(Group& group, int patch, bool hideRefined) const;
   bool CanMerge(int patch) const
   {
-    // Sums of cell numbers in doubles are exact below this limit.
+    // Sums of smaller numbers of cells are exact in doubles.
     constexpr std::int64_t huge = std::int64_t(1) << 40;
     const Patch& info = this->Data.Patches[patch];
     return this->PatchNesting.KnowsOwners(info.Level) && info.Cells.CellCount() < huge;
@@ -217,8 +217,8 @@ std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& s
 
 namespace {
 
-/// Adds one ghost layer to a block that was cut out of another block: the adjacent cells of that block's
-/// parts.
+/// Adds one ghost layer to a block that was cut out of a block with the cells `whole`: the adjacent cells of
+/// `parts`, the kept parts of that block.
 void AddInnerLayer(const BoxBins& bins, const std::vector<OwnedBox>& parts, const Box& whole, Block& block)
 {
   std::vector<Box> around;
@@ -343,7 +343,7 @@ std::string NameOfBlock(const Catalog& catalog, const Block& block)
 
 namespace {
 
-/// Returns the cells of the grown block that are not in its parts, as disjoint boxes.
+/// Returns the cells of `grown` that are not in parts of `block`, as disjoint boxes.
 std::vector<Box> ForeignCells(const Block& block, const Box& grown)
 {
   std::vector<Box> foreign;
@@ -377,8 +377,8 @@ public:
   {
   }
 
-  /// Fills the boxes `open`. ratio: cells of the block's level per cell of `level`, per axis. Returns the
-  /// boxes that remain open.
+  /// Adds GhostRegions for the cells of `open` that patches of `level` have. Returns the other cells of
+  /// `open`, as boxes. `ratio`: cells of the block's level per cell of `level`, per axis.
   std::vector<Box> Fill(const std::vector<Box>& open, int level, const Int3& ratio)
   {
     std::vector<Box> rest;
@@ -409,7 +409,7 @@ private:
     rest.insert(rest.end(), boxes.begin(), boxes.end());
   }
 
-  /// Fills the cells of `boxes` that the patch has. Returns the rest.
+  /// Adds GhostRegions for the cells of `boxes` that the patch has. Returns the other cells.
   std::vector<Box> FillFromPatch(int patch, const Int3& ratio, const std::vector<Box>& boxes)
   {
     const Box cells = Refine(this->Data.Patches[patch].Cells, ratio);

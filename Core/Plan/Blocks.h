@@ -15,8 +15,8 @@ namespace patchio {
 /// Cells of a block that get their values from one patch.
 struct Region
 {
-  Box Cells;  ///< in the block's level
-  int Owner = 0;
+  Box Cells;      ///< in the block's level
+  int Owner = 0;  ///< global patch number
   /// Cells of the block's level per cell of the owner's level, per axis; above 1 if the owner is coarser.
   Int3 Ratio{1, 1, 1};
 
@@ -58,7 +58,7 @@ struct Block
   }
 };
 
-/// Returns the cells of the block's grid, including its layers.
+/// Returns the cells of the block's grid, including the layers GhostLower and GhostUpper.
 inline Box GridCells(const Block& block)
 {
   Box grid = block.Cells;
@@ -72,7 +72,7 @@ inline Box GridCells(const Block& block)
 /// Makes a block of one patch, given by its global number.
 Block BlockOfPatch(const Catalog& catalog, int patch);
 
-/// Makes one block per patch.
+/// Makes one block for each of `patches`, given by their global numbers.
 std::vector<Block> BlocksOfPatches(const Catalog& catalog, const std::vector<int>& patches);
 
 struct BlockOptions
@@ -87,14 +87,14 @@ struct BlockOptions
 std::vector<int> PatchTypes(const Catalog& catalog, const std::vector<int>& variables);
 
 /// Makes the blocks of all shown patches, sorted by level and, within a level, by their lowest patch number.
-/// Each visible cell of a shown patch lies in exactly one part of one block. If `hideRefined` is set, cells
-/// that a finer shown patch hides may be left out, and no block contains patches that are entirely hidden.
+/// Each visible cell of a shown patch lies in exactly one part of one block. If `hideRefined` is set and
+/// patches are merged, cells that a finer shown patch hides may be left out.
 ///
 /// If patches are merged, each cell belongs to the part of the patch that owns the cell by
-/// Nesting::OwnedCells(). Patches of
-/// curvilinear grids, and of levels for which Nesting::KnowsOwners() is false, are not merged. Only patches
-/// of the same type are merged with each other. A pure function: the same arguments give the same blocks on
-/// every rank. O(n log n) in the number of patches.
+/// Nesting::OwnedCells(). Patches of curvilinear grids and of meshes, and of levels for which
+/// Nesting::KnowsOwners() is false, are not merged. Only patches of the same type are merged with each other.
+/// A pure function: the same arguments give the same blocks on every rank. O(n log n) in the number of
+/// patches.
 ///
 /// `shown`, `patchTypes`: one entry per patch. `nesting`: made with the same `shown`, or with further
 /// patches, which hide cells but are in no block.
@@ -114,21 +114,20 @@ std::vector<Block> CutToPatches(
 /// The blocks contain only the owned cells of each patch, see Nesting::OwnedCells().
 std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes, const Nesting& nesting);
 
-/// Sets GhostLower and GhostUpper so that the grid is the smallest box that contains the block's cells and
-/// its GhostRegions.
+/// Increases GhostLower and GhostUpper until the grid contains the block's GhostRegions.
 void GrowToGhosts(Block& block);
 
-/// Returns a name for messages: "patch 17", or "46 patches, 12 to 57". The numbers are those within the
-/// level.
+/// Returns a name for messages: "patch 17" or "46 patches, 12 to 57" with numbers within the level, "cuboid
+/// 3" on separate levels, "points 1 to 99" on levels of points.
 std::string NameOfBlock(const Catalog& catalog, const Block& block);
 
 /// Grows `block` by one cell on each side on which a patch has adjacent cells, and fills the block's
-/// GhostRegions. Cells of the grown box outside the block get values from shown patches of the block's level,
-/// or else of the next coarser level that has cells there; a coarse cell then provides the value of all fine
-/// cells in it. Sides on which no patch has a cell, such as the boundary of the domain, do not grow: filters
-/// such as Clip ignore that cells are hidden, so the block's own cells must be the last ones there. On the
-/// other sides, cells that no patch covers have no entry in the GhostRegions. Only patches of the block's
-/// type are used. The grid must be uniform.
+/// GhostRegions. Cells of the grown box outside the block's parts get values from shown patches of the
+/// block's level, or else of the next coarser level that has cells there; a coarse cell then provides the
+/// value of all fine cells in it. Sides on which no patch has a cell, such as the boundary of the domain, do
+/// not grow: filters such as Clip ignore that cells are hidden, so the block's own cells must be the last
+/// ones there. On the other sides, cells that no patch covers have no entry in the GhostRegions. Only patches
+/// of the block's type are used. The grid must be uniform.
 ///
 /// With this layer, filters that use neighbouring cells (contour, gradient) see the same values on both sides
 /// of a border between two blocks, whichever ranks have them.
@@ -137,9 +136,9 @@ void AddGhostLayer(
 
 /// Returns whether the columns of nodes of a geographic grid cover all longitudes once, so that the last
 /// column is one cell width away from the first: the number of columns times their distance is 360 degrees,
-/// to within half a cell. All variables must be node-centred, because there are no values for the cells
-/// between the last and the first column, and each patch must have all columns. MakePlan() closes such grids
-/// if they are shown on a sphere.
+/// to within half a cell. Returns false unless the grid has at least 3 columns, all variables are
+/// node-centred (there are no values for the cells between the last and the first column), and each patch has
+/// all columns. MakePlan() closes such grids if they are shown on a sphere.
 bool CoversAllLongitudes(const Catalog& catalog);
 
 /// Adds the cells between the last and the first column to the blocks that contain the last column, and to

@@ -80,7 +80,7 @@ private:
 
   CoverOptions Options;
   std::array<std::vector<int>, 3> Planes;   ///< all lower bounds and all upper bounds + 1, ascending
-  std::array<std::vector<int>, 3> Numbers;  ///< by plane, from the lowest on; empty if planes are sparse
+  std::array<std::vector<int>, 3> Numbers;  ///< index into Planes by plane, from the first on; or empty
   PlaneBoxes Input;
   std::vector<std::pair<int, double>> Steps;     ///< scratch, see ComputeSteps()
   std::array<std::vector<Section>, 3> Sections;  ///< scratch: one per plane from the lower bound on, or empty
@@ -268,8 +268,8 @@ Cut Coverer::FindCut(const PlaneBoxes& planeBoxes, const PlaneBox& bounds, bool 
   return best;
 }
 
-/// Returns the best plane across an axis. A plane at a hole beats a change of the cross-section, which beats
-/// the middle.
+/// Returns the best plane across an axis: at a hole, or else where the cross-section changes most, or else
+/// near the middle. `halve`: true if only the distance from the middle counts.
 Cut Coverer::FindCutAlong(int axis, const PlaneBoxes& planeBoxes, const PlaneBox& bounds, bool halve)
 {
   const int first = bounds.Lower[axis];

@@ -48,8 +48,8 @@ struct CoverOptions
 ///
 /// `boxes`: disjoint, not empty, at most 2^40 cells each. `skippable`: disjoint, each within one of `boxes`;
 /// the result may leave out these cells. Deterministic. O(n log n) for the boxes of simulations. If the
-/// search would take too long or cut the boxes into too many parts, some of `boxes` become boxes of the
-/// result uncut.
+/// search would take too long or cut the boxes into too many parts, the rest of `boxes` is neither merged nor
+/// cut further.
 std::vector<CoverBox> CoverBoxes(
     const std::vector<OwnedBox>& boxes, const std::vector<Box>& skippable, const CoverOptions& options);
 

@@ -78,7 +78,8 @@ void AddToFamilies(std::map<Family, std::array<int, 3>>& families, const Variabl
   }
 }
 
-/// Returns the name of a family's vector, without the separator next to the removed letter.
+/// Returns the name of a family's vector: u, v or w becomes "velocity"; x, y or z is removed, with the
+/// separator next to it. Empty if no other text is left.
 std::string NameOfVector(const Family& family)
 {
   const auto& [before, after, isVelocity, center] = family;
@@ -195,7 +196,7 @@ std::vector<int> AllDataVariables(const Catalog& catalog)
 }
 
 /// Returns how interesting the variables on the grid are, see GridsOf(): whether some change over time, and
-/// the number of stored values. Greater pairs are more interesting.
+/// the number of values. Greater pairs are more interesting.
 std::pair<bool, std::int64_t> InterestOf(
     const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables)
 {
@@ -306,13 +307,13 @@ std::vector<bool> ExcludedLevels(const Catalog& catalog, int firstLevel, int las
 
 namespace {
 
-constexpr double Everywhere = Bounds::Everywhere;
+constexpr double Infinity = Bounds::Infinity;
 
 /// Returns the bounds of cells of a level, grown by `layers` cells on each side. Axes on which the cells have
 /// no extent are unbounded.
 Bounds GrownBounds(const Catalog& catalog, int level, const Box& cells, int layers)
 {
-  Bounds bounds{{-Everywhere, -Everywhere, -Everywhere}, {Everywhere, Everywhere, Everywhere}};
+  Bounds bounds{{-Infinity, -Infinity, -Infinity}, {Infinity, Infinity, Infinity}};
   for (int axis = 0; axis < catalog.Dimension; ++axis) {
     const std::int64_t below = std::int64_t(cells.Lower[axis]) - layers;
     const std::int64_t above = std::int64_t(cells.Upper[axis]) + 1 + layers;
@@ -366,7 +367,7 @@ public:
     for (int axis = 0; axis < 3; ++axis) {
       const double width = bounds.Upper[axis] - bounds.Lower[axis];
       const double rise = std::abs(plane.Normal[axis]) * width / static_cast<double>(cells.Width(axis));
-      if (rise > most && width < Everywhere) {
+      if (rise > most && width < Infinity) {
         most = rise;
         this->ColumnAxis = axis;
       }
@@ -466,7 +467,7 @@ bool IsCovered(const BoxBins& bins, const Box& cells)
 }
 
 /// Adds the ranges of the patches of a level that share a cell with `cells` to `together`, until `together`
-/// meets `enough`.
+/// meets `target`.
 void AddIntersectingRanges(const BoxBins* bins, const Level& level, const Box& cells,
     const std::vector<ValueRange>& ranges, const ValueRange& target, ValueRange& together)
 {
@@ -502,15 +503,10 @@ void CheckRegion(const RegionOfInterest& region)
   }
 }
 
-bool KnowsPositions(const Catalog& catalog)
-{
-  return catalog.KnowsPositions();
-}
-
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region)
 {
   std::vector<bool> near(catalog.Patches.size(), true);
-  if (region.Type == RegionOfInterest::Shape::Everything || !KnowsPositions(catalog)) {
+  if (region.Type == RegionOfInterest::Shape::Everything || !catalog.KnowsPositions()) {
     return near;
   }
   for (std::size_t p = 0; p < near.size(); ++p) {
@@ -527,7 +523,7 @@ std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& re
 std::vector<Box> CellsOnPlane(
     const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region, int thickness)
 {
-  if (!KnowsPositions(catalog)) {
+  if (!catalog.KnowsPositions()) {
     return {cells};
   }
   return PlaneSearch(catalog, level, cells, region, thickness).Found;
@@ -538,7 +534,7 @@ std::vector<bool> PatchesWithValues(
 {
   std::vector<std::unique_ptr<BoxBins>> bins;
   for (const Level& level : catalog.Levels) {
-    bins.push_back(KnowsPositions(catalog) ? BinsOf(catalog, level) : nullptr);
+    bins.push_back(catalog.KnowsPositions() ? BinsOf(catalog, level) : nullptr);
   }
   std::vector<bool> marks(catalog.Patches.size(), false);
   for (std::size_t l = 0; l < catalog.Levels.size(); ++l) {

@@ -17,12 +17,13 @@ struct ComposedVector
   std::vector<int> Components;  ///< two or three, x first; indices into Catalog::Variables
 };
 
-/// Returns the vectors whose components are all in `variables` (indices into Catalog::Variables). Names of
-/// components differ in one letter: x, y and z as a word or at the beginning or end of one (`x_velocity`,
-/// `velocity_x`, `ux`, `Bx`), or u, v and w as a word. In two dimensions x and y, or u and v, suffice. On
-/// geographic grids u and v suffice as well, because the vertical component has other units. The name of the
-/// vector lacks that letter, or has "velocity" in place of u, v or w. Maxima, minima and root mean squares
-/// over time are not composed. A name that a variable already has gets an underscore. A vector is left out if
+/// Returns the vectors whose components are all in `variables` (indices into Catalog::Variables). Components
+/// have the same centering, and their names differ in one letter: x, y and z as a word or at the beginning or
+/// end of one (`x_velocity`, `velocity_x`, `ux`, `Bx`), or u, v and w as a word. In two dimensions x and y,
+/// or u and v, suffice. On geographic grids u and v suffice as well, because the vertical component has other
+/// units. The name of the vector lacks that letter, or has "velocity" in place of u, v or w. Maxima, minima
+/// and root mean squares over time, scalars on staggered grids (`rho0_sgx`) and volume fractions are not
+/// composed. A name that a variable or another vector already has gets underscores. A vector is left out if
 /// the data have a variable of the same name and centering, with as many components or with three.
 std::vector<ComposedVector> ComposedVectors(const Catalog& catalog, const std::vector<int>& variables);
 
@@ -35,20 +36,22 @@ struct LevelGrid
 };
 
 /// Returns the grids of the catalog, most interesting first: grids with values that change from step to step,
-/// then by the number of stored values. Not empty if there are levels.
+/// then by the number of values. Not empty if there are levels.
 std::vector<LevelGrid> GridsOf(const Catalog& catalog);
 
 /// Returns the variables with values on the grid, without geometry, as indices into Catalog::Variables.
 std::vector<int> VariablesOn(const LevelGrid& grid, const Catalog& catalog);
 
 /// Values of the user's choice of grids that are not names of grids.
-constexpr const char* AutomaticGrid = "Automatic";  ///< the first grid of GridsOf() with a selected variable
-constexpr const char* AllGrids = "All";             ///< each grid with a selected variable
+constexpr const char* AutomaticGrid = "Automatic";  ///< the most interesting grid, see ExcludedLevels()
+constexpr const char* AllGrids = "All";  ///< all grids with a selected variable, or without variables
 
-/// Returns one flag per level of the catalog: true if the level is excluded. AutomaticGrid and AllGrids
-/// exclude grids without a selected variable, which would only hide other grids; AllGrids includes grids
-/// without any variable, such as lists of points. If no grid has a selected variable, all variables count as
-/// selected. The name of a grid selects this grid, with or without values.
+/// Returns one flag per level of the catalog: true if the level is excluded. AutomaticGrid excludes all grids
+/// but the first in the order of GridsOf() by the selected variables only. AllGrids excludes grids with
+/// variables of which none is selected, because such grids would only hide other grids; grids without any
+/// variable, such as lists of points, are included. If no grid has a selected variable, all variables count
+/// as selected; if there are none, AutomaticGrid excludes no grid. The name of a grid selects this grid, with
+/// or without values.
 ///
 /// `firstLevel`, `lastLevel`: the levels to consider; the flags of other levels are false. `variables`: the
 /// selected variables, as indices into Catalog::Variables. `choice`: AutomaticGrid, AllGrids or a
@@ -73,29 +76,27 @@ struct RegionOfInterest
 /// Throws Error if a number of the box or the plane is not finite, or if the normal is 0.
 void CheckRegion(const RegionOfInterest& region);
 
-/// Returns Catalog::KnowsPositions(): false if only the values of a variable determine the positions of
-/// patches, as on curvilinear grids.
-bool KnowsPositions(const Catalog& catalog);
-
 /// Returns one flag per patch: true if the patch, grown by one of its cells so that filters have the
 /// neighbours that they need, meets the region. The flag is also true for patches of levels of points, and
-/// for all patches if KnowsPositions() is false.
+/// for all patches if Catalog::KnowsPositions() is false.
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region);
 
 /// Returns the cells of `cells`, a box of a level, that the plane of `region` may cut, and few others, as
 /// disjoint boxes. For a plane normal to an axis, the result is one box of the layers that meet the plane.
-/// For an oblique plane, the result is short columns at most `thickness` cells wide. Returns `cells` if
-/// KnowsPositions() is false.
+/// For an oblique plane, the result is short columns, at most `thickness` cells wide along axes to which the
+/// plane is not parallel. Returns `cells` if Catalog::KnowsPositions() is false.
 std::vector<Box> CellsOnPlane(
     const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region, int thickness);
 
 /// Returns one flag per patch: true if an iso-surface may pass through the patch or its vicinity, because the
 /// values of the patch and of the patches at most two of its cells away lie on both sides of `values` or
-/// within `values`. Patches of the same level and of finer levels count, and patches of coarser levels where
-/// the patch's level ends. All patches whose cells influence the position of the surface are marked, so the
-/// surface is the same as that of all patches. All patches are marked if KnowsPositions() is false.
+/// within `values`. Patches of the same and of the next finer level count, and patches of the next coarser
+/// level where the patch's level ends. All patches whose cells influence the position of the surface are
+/// marked, so the surface is the same as that of all patches. All patches are marked if
+/// Catalog::KnowsPositions() is false.
 ///
-/// `ranges`: one per patch, in the order of Catalog::Patches. `values`: the values of the iso-surfaces.
+/// `ranges`: one per patch, in the order of Catalog::Patches. `values`: range of the values of the
+/// iso-surfaces.
 std::vector<bool> PatchesWithValues(
     const Catalog& catalog, const std::vector<ValueRange>& ranges, const ValueRange& values);
 

@@ -11,11 +11,11 @@ namespace patchio {
 
 /// Divides blocks into parts that are disjoint, complete and balanced by weight. A block goes to the
 /// preferred rank of its first patch, so that the block stays on its rank when more or less is shown. Blocks
-/// are moved only if some part would exceed 1.1 times the mean plus an average block. As few blocks as
-/// possible then move to the parts with the least weight: no part exceeds 1.1 times the mean afterwards, or,
-/// if the sizes of blocks do not allow that, the mean plus the heaviest block. Each part gets a block if
-/// there are enough blocks; part 0 gets one in any case. A pure function: the same arguments give the same
-/// parts on every rank.
+/// are moved for balance only if some part would exceed 1.1 times the mean plus an average block. Few blocks
+/// then move to the parts with the least weight: no part exceeds 1.1 times the mean afterwards, or, if the
+/// sizes of blocks do not allow that, the mean plus the heaviest block. Blocks also move to empty parts: each
+/// part gets a block if there are enough blocks, and part 0 if there is any. A pure function: the same
+/// arguments give the same parts on every rank.
 ///
 /// preferred: one rank per patch, 0 .. parts-1, see PreferredRanks(). weights: one per block, >= 0, usually
 /// bytes. Returns the part of each block, 0 .. parts-1. O(n log parts) in the number of blocks.

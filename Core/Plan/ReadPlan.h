@@ -23,15 +23,15 @@ struct RequestLimits
   std::uint64_t Bytes = 1;  ///< greatest size of one request
 };
 
-/// Returns the limits of requests. Gap: reading Latency x Bandwidth bytes takes as long as another request
-/// costs. Bytes: a request of Gap x f / (1 - f) bytes spends the fraction f = 0.9 of its time on transferring
-/// bytes; the result is clamped to 1 MiB, which network and parallel file systems transfer at once, and 16
-/// MiB. If the bytes do not suffice for several requests of that size on each of the `threads` threads,
-/// requests become smaller, down to 64 KiB.
+/// Returns the limits of requests. Gap: Latency x Bandwidth, because reading so many bytes takes as long as
+/// another request costs, but at most Bytes. Bytes: a request of Gap x f / (1 - f) bytes spends the fraction
+/// f = 0.9 of its time on transferring bytes; the result is clamped to 1 MiB (which network and parallel file
+/// systems transfer at once) to 16 MiB. If `totalBytes` do not suffice for 4 requests of that size on each of
+/// the `threads` threads, requests become smaller, down to 64 KiB.
 RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, int threads);
 
-/// The bytes Begin .. End-1 that a task needs of each component; by default all bytes. Chunked arrays are
-/// always read in entire chunks.
+/// The bytes Begin .. End-1 that a task needs of each of its stored arrays; by default all bytes. Chunked
+/// arrays are always read in entire chunks.
 struct ComponentRange
 {
   std::uint64_t Begin = 0;
@@ -48,7 +48,8 @@ struct Segment
   std::uint32_t Component = 0;
 };
 
-/// One request to the storage. Its segments are sorted by offset, with at most small gaps between them.
+/// One request to the storage. The segments of a request are sorted by offset, with at most small gaps
+/// between them. Bytes is 0 if all segments are chunks that were never written.
 struct StorageRequest
 {
   std::uint64_t Offset = 0;
@@ -58,8 +59,8 @@ struct StorageRequest
   std::size_t FirstSegment = 0;
 };
 
-/// All reads and decodings of one rank. Read tasks process Requests, then the tasks in Whole, then the tasks
-/// in Constant.
+/// All reads and decodings of one rank. The threads of a read process Requests, then the tasks in Whole, then
+/// the tasks in Constant.
 struct ReadPlan
 {
   std::vector<Segment> Segments;  ///< in file order
@@ -85,8 +86,8 @@ constexpr std::uint32_t MaximumSegments = 500;
 
 /// Plans all requests that produce values; absent and missing locations are left out. Segments are sorted by
 /// file and offset. Neighbours are merged across gaps of up to RequestLimits::Gap bytes as long as the
-/// request has at most RequestLimits::Bytes; larger byte ranges are cut at multiples of 64 KiB. O(n log n) in
-/// the number of segments.
+/// request has at most RequestLimits::Bytes and MaximumSegments; larger byte ranges are cut at multiples of
+/// 64 KiB. O(n log n) in the number of segments.
 ///
 /// `ranges`: one range per location of the table, or empty for all bytes. `threads`: number of concurrent
 /// requests of this rank.

@@ -148,8 +148,8 @@ void BlockArrays::SetTypes(LocationTable& table)
   }
 }
 
-/// Removes the locations of requests that no array uses: other patches may have all nodes of a patch, or
-/// finer levels cover the patch.
+/// Removes the locations and chunks that no array uses: other patches may have all nodes of a patch, or finer
+/// levels cover the patch.
 void BlockArrays::DropUnused(LocationTable& table) const
 {
   for (std::size_t r = 0; r < table.Locations.size(); ++r) {
@@ -161,8 +161,8 @@ void BlockArrays::DropUnused(LocationTable& table) const
   }
 }
 
-/// Sets the type of a request's arrays to the type of its values. Rejects the request if an array already has
-/// another type.
+/// Sets the type and size of a request's arrays, which then wait for the request. Rejects the request if an
+/// array already has another type; a constant fits any type.
 void BlockArrays::SetType(LocationTable& table, std::size_t request)
 {
   const Location& location = table.Locations[request];
@@ -199,8 +199,8 @@ void BlockArrays::Reject(LocationTable& table, std::size_t request, const std::s
                     .what()});
 }
 
-/// Removes the chunks that no array uses, because only one of the patches that share nodes provides their
-/// values.
+/// Removes the chunks that no array uses, for example because another patch provides the values of shared
+/// nodes.
 void BlockArrays::DropUnusedChunks(LocationTable& table, std::size_t request) const
 {
   const ReadTarget target = this->TargetOf(request);
@@ -330,7 +330,7 @@ ReadTarget BlockArrays::TargetOf(std::size_t request) const
     const LoadedArray& array = this->Arrays[a];
     Destination destination{
         array.Values.get(), this->MappingOf(request, *p), array.Type, &this->HasUndefined[a]};
-    destination.Mapping.IsReadSoon = this->Requested.FindRanges;
+    destination.Mapping.IsUsedSoon = this->Requested.FindRanges;
     if (target.Info->Interleaved) {
       destination.Mapping.SetTupleWidth(target.Info->Components);
     }
@@ -423,7 +423,7 @@ void BlockArrays::FillGapsOf(std::size_t a)
   }
 }
 
-void BlockArrays::FailRequest(std::size_t request)
+void BlockArrays::MarkFailed(std::size_t request)
 {
   this->ForEachArray(request, [&](std::size_t a) { this->Arrays[a].Status = ArrayStatus::Failed; });
 }

@@ -26,7 +26,7 @@ namespace patchio {
 class BlockArrays
 {
 public:
-  /// Keeps references to `catalog` and `requested`. `reused` must be made from the same two objects.
+  /// Keeps references to `catalog` and `requested`. `reused` must be made from these two objects.
   BlockArrays(const Catalog& catalog, const RequestedArrays& requested, ReusedArrays reused);
 
   /// Returns the <patch, variable> of all requests.
@@ -35,20 +35,21 @@ public:
   /// Returns the number of patches with values in the arrays.
   std::size_t PatchCount() const { return this->Layout->Sources().size(); }
 
-  /// Sets the types of the arrays from the locations of their values. Removes locations that no array uses. A
-  /// request whose values do not fit into its array becomes Missing, with an entry in the table's Problems.
+  /// Sets the types and sizes of the arrays from the locations of their values. Removes locations and chunks
+  /// that no array uses. A request becomes Missing, with an entry in the table's Problems, if its values have
+  /// another type than other values of its array, or are absent although its array has other values.
   void SetTypes(LocationTable& table);
 
-  /// Returns the number of bytes of all arrays with values, except for the arrays that share memory with the
-  /// cache.
+  /// Returns the number of bytes that Allocate() would allocate: arrays that have memory, also from the
+  /// cache, do not count.
   double Bytes() const;
 
   std::size_t Count() const { return this->Arrays.size(); }
 
-  /// Allocates memory for all arrays of the requests in `order`. Arrays lie in memory in that order. The
-  /// memory of an array of cell values has space for as many values as the block has points. Each variable
-  /// has its own segments, so that dropping a variable returns memory to the pool. Throws Error if there is
-  /// not enough memory.
+  /// Allocates memory for all arrays of the requests in `order`, then for arrays with copied values. Arrays
+  /// lie in memory in that order. The memory of an array of cell values has space for as many values as the
+  /// block has points. Each variable has its own segments, so that dropping a variable returns memory to the
+  /// pool. Throws Error if there is not enough memory.
   void Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& order);
 
   /// Returns the values that come from the cache. After Allocate(), call Copy() once for each of the copied
@@ -56,9 +57,9 @@ public:
   const ReusedArrays& FromCache() const { return this->Reused; }
   /// Copies the values of FromCache().Copied()[number] into its array. Thread-safe.
   void Copy(std::size_t number);
-  /// Adds `arrays`, the result of TakeArrays(), to the cache. `fingerprints`: fingerprints of the files that
-  /// requests refer to. `constant` returns whether the values of a request are a constant instead of values
-  /// in a file.
+  /// Adds `arrays`, the result of TakeArrays(), to the cache; see ReusedArrays::AddToCache(). `fingerprints`:
+  /// fingerprints of the files that requests refer to. `constant` returns whether the values of a request are
+  /// a constant instead of values in a file.
   void CacheArrays(const std::vector<LoadedArray>& arrays, const FileFingerprints& fingerprints,
       const std::function<bool(std::size_t request)>& constant) const;
   /// Returns the destinations of a request's values. Addresses are null before Allocate(). Thread-safe.
@@ -68,12 +69,13 @@ public:
   void CompleteRequest(std::size_t request);
 
   /// Marks the arrays that need a request's values as failed.
-  void FailRequest(std::size_t request);
-  /// Returns whether an array still waits for the request.
+  void MarkFailed(std::size_t request);
+  /// Returns whether an array that needs the request's values is not complete.
   bool IsOutstanding(std::size_t request) const;
 
   /// Moves the arrays out of this object, block by block and variable by variable. Arrays that are not
-  /// complete have no values. Call this method once.
+  /// complete or have failed have no values; arrays without stored values become Absent. Call this method
+  /// once.
   std::vector<LoadedArray> TakeArrays();
 
 private:
@@ -107,7 +109,7 @@ private:
   {
     return this->Requested.Variables[this->SourceVariables[request].Variable];
   }
-  /// The placements of a request's values: Begin() .. End() - 1, at least one per block that uses the patch.
+  /// The placements of a request's values: Begin() .. End() - 1; none if no array needs the values.
   const Placement* Begin(std::size_t request) const;
   const Placement* End(std::size_t request) const;
   Centering CenteringOf(std::size_t variable) const
@@ -119,8 +121,8 @@ private:
   void ForEachArray(std::size_t request, Visit visit) const;
   Box OutputOf(std::size_t block, std::size_t variable) const;
   std::int64_t TuplesOf(std::size_t block, std::size_t variable) const;
-  /// Returns the bytes to reserve behind an array of cell values, because some filters, such as VTK's Warp By
-  /// Scalar, read a cell array as if it were a point array.
+  /// Returns the bytes to reserve behind an array of cell values (0 for other arrays), because some filters,
+  /// such as VTK's Warp By Scalar, read a cell array as if it were a point array.
   std::uint64_t PaddingOf(std::size_t index) const
   {
     const std::size_t block = index / this->Requested.Variables.size(),

@@ -54,7 +54,7 @@ Catalog ReadOnce(Communicator& ranks, const std::function<Catalog()>& read)
   return catalog;
 }
 
-/// Returns the nonempty texts of all ranks in rank order, each once.
+/// Returns the first nonempty texts of each rank in rank order, each text once.
 std::vector<std::string> GatherTexts(Communicator& ranks, const std::vector<std::string>& ofThisRank)
 {
   // Limit per rank, which keeps a dump with 100,000 missing patches from flooding the network.

@@ -17,7 +17,7 @@ namespace patchio {
 struct GatheredFaults
 {
   std::vector<std::string> Fatal;  ///< faults that ended the whole read of a rank
-  std::vector<std::string> Texts;  ///< faults of files and arrays, each once
+  std::vector<std::string> Texts;  ///< faults of files and arrays, each once, at most 8 of each rank
   std::vector<int> Patches;        ///< patches that cannot be read; may repeat
 };
 
@@ -35,7 +35,8 @@ struct VariableState
 // All functions below are collective: every rank of `ranks` calls them in the same order. The functions throw
 // Error with the same text on all ranks.
 
-/// Returns the result of `evaluate` on rank 0, because ranks may see a change of a file at different times.
+/// Runs `evaluate` on rank 0 and returns its result on all ranks, because ranks may see a change of a file at
+/// different times.
 bool BoolOfRankZero(Communicator& ranks, const std::function<bool()>& evaluate);
 
 // Opening: rank 0 opens and broadcasts the result, so that the file system need not serve the description to
@@ -44,7 +45,7 @@ bool BoolOfRankZero(Communicator& ranks, const std::function<bool()>& evaluate);
 /// Opens the series of all paths on rank 0 (see OpenSeriesOfPaths()) and broadcasts the series.
 Series OpenSeries(Communicator& ranks, const std::vector<std::string>& paths, const SeriesOptions& options,
     IndexMode mode = IndexMode::Off);
-/// Reads the catalog of a time step on rank 0 (see Format) and broadcasts the catalog.
+/// Reads the catalog of the first step at `path`, or of `step`, on rank 0 and broadcasts the catalog.
 Catalog ReadCatalog(Communicator& ranks, const std::string& path);
 Catalog ReadCatalog(Communicator& ranks, const TimeStep& step);
 /// Calls Format::RangesOf() on rank 0 and broadcasts the result.
@@ -56,8 +57,8 @@ std::vector<ValueRange> ReadRanges(Communicator& ranks, const Catalog& catalog, 
 /// all ranks stop, and the result is false on all ranks.
 ///
 /// `read` reports its progress, ends soon after the callback has returned false, and must not throw.
-/// `progress` is called about every 10 ms with the progress of all ranks together. `whileWaiting` is called
-/// many times a second on a rank that waits for other ranks.
+/// `progress` (may be null) is called about every 10 ms with the progress of all ranks together.
+/// `whileWaiting` is called many times a second on a rank that waits for other ranks.
 bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadProgressCallback&)>& read,
     const ReadProgressCallback& progress, const std::function<void()>& whileWaiting);
 /// Returns the faults of all ranks. `fatal`: the fault that ended this rank's read as a whole, or an empty

@@ -1,4 +1,4 @@
-// Fingerprints of files at the time when values were read from them.
+// Fingerprints of files at the time when values were read from these files, and the watch for changes.
 #pragma once
 
 #include "Store/Fingerprint.h"
@@ -23,12 +23,14 @@ FileFingerprints CheckFingerprints(const std::vector<std::string>& paths, int th
 class WatchedFiles
 {
 public:
-  /// Watches `paths` from now on. `begin`: time, in nanoseconds since 1970, before the caller read the files.
+  /// Watches `paths` from now on, instead of the paths of the previous call. `begin`: time, in nanoseconds
+  /// since 1970, before the caller read the files.
   void Watch(const std::vector<std::string>& paths, std::int64_t begin, double settleSeconds);
   /// Forgets the states of all files: Changed() returns true until the next Watch().
   void Forget() { this->IsWatching = false; }
-  /// Returns whether a path has changed, appeared or vanished. A file that changed shortly before it was read
-  /// counts as changed, because its times do not show a further change; see FileFingerprints.
+  /// Returns whether a path has changed, appeared or vanished since Watch(); true without Watch(). A file
+  /// that changed shortly before it was read counts as changed, because its times need not show a further
+  /// change.
   bool Changed() const;
 
 private:
@@ -39,8 +41,8 @@ private:
   std::map<std::string, std::optional<FileState>> States;
 };
 
-/// Returns the fingerprint of a file whose state was taken at `now`, nanoseconds since 1970; see
-/// FileFingerprints.
+/// Returns the fingerprint of a file whose state was taken at `now`, nanoseconds since 1970, or a fingerprint
+/// that matches no file; see FileFingerprints.
 Fingerprint TrustedFingerprint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds);
 
 }  // namespace patchio

@@ -106,7 +106,7 @@ struct LoadedArray
   Buffer Values;              ///< Tuples x Components values, component fastest; null unless Read
 };
 
-/// Returns another reference to the array: both share the memory of the values.
+/// Returns a copy of `array` that shares the memory of the values.
 inline LoadedArray ShareArray(const LoadedArray& array)
 {
   return {array.Status, array.Type, array.Components, array.Tuples, array.HasUndefined, array.Range,

@@ -24,7 +24,8 @@ namespace patchio {
 
 namespace {
 
-/// Returns the steps behind one path, from the index files if `mode` allows index files.
+/// Returns the steps behind one path: from options.KnownHead, from an index file if `mode` is not Off, or
+/// from the format.
 Series OpenPath(const std::string& path, const SeriesOptions& options, IndexMode mode)
 {
   // Files whose step is known need not be examined, which makes opening many files of one step each faster.
@@ -113,7 +114,7 @@ public:
   SeriesJoiner(const SeriesOptions& options, IndexMode mode) : Options(options), Mode(mode) {}
 
   void Add(const std::string& path);
-  /// Adds later files in the folder of the last path; see SeriesOptions::LaterFiles.
+  /// Adds later files in the folder of the last step; see SeriesOptions::LaterFiles.
   void AddLaterFiles(const std::vector<std::string>& paths);
   /// Returns all steps in ascending order, each once.
   Series Joined();
@@ -124,17 +125,17 @@ private:
     TimeStep Step;
     const std::string* Path;  ///< the path behind which this step was found
   };
-  using Run = std::vector<FoundStep>::iterator;
+  using Iterator = std::vector<FoundStep>::iterator;
 
   void AddTexts(const Series& from);
-  void AddStepsOfNumber(Run first, Run end);
+  void AddStepsOfNumber(Iterator first, Iterator end);
   void WarnOfOverlap();
 
   const SeriesOptions& Options;
   const IndexMode Mode;
   std::vector<FoundStep> Steps;  ///< in the order of the paths
   Series All;
-  /// By the text after the path: index in All.Warnings, number of paths.
+  /// By the text of a warning after its path: index in All.Warnings, number of paths.
   std::map<std::string, std::pair<std::size_t, std::size_t>> WarningIndices;
   std::size_t Overlap = 0;  ///< steps that two paths have in common
   std::string OverlapExample;
@@ -204,10 +205,10 @@ void SeriesJoiner::WarnOfOverlap()
 
 /// Adds the steps first .. end - 1, which have the same number and may be from several paths. If the user
 /// opened a path twice, adds its step only once.
-void SeriesJoiner::AddStepsOfNumber(Run first, Run end)
+void SeriesJoiner::AddStepsOfNumber(Iterator first, Iterator end)
 {
   std::set<std::pair<std::string, int>> seen;
-  for (Run step = first; step != end; ++step) {
+  for (Iterator step = first; step != end; ++step) {
     if (end - first > 1 && !seen.emplace(step->Step.Path, step->Step.StepInFile).second) {
       continue;
     }
@@ -223,7 +224,7 @@ Series SeriesJoiner::Joined()
 {
   std::stable_sort(this->Steps.begin(), this->Steps.end(),
       [](const FoundStep& a, const FoundStep& b) { return a.Step.Step < b.Step.Step; });
-  for (Run first = this->Steps.begin(), end; first != this->Steps.end(); first = end) {
+  for (Iterator first = this->Steps.begin(), end; first != this->Steps.end(); first = end) {
     end = std::find_if(first, this->Steps.end(),
         [&](const FoundStep& other) { return other.Step.Step != first->Step.Step; });
     this->AddStepsOfNumber(first, end);
@@ -564,8 +565,8 @@ std::optional<Series> OpenedSeries::Reopen(Communicator& ranks)
   }
 }
 
-/// Returns whether `now` continues the open series: the meaning of a listed time step must not change.
-/// Otherwise adds a warning. Collective: every rank of the communicator calls it.
+/// Returns whether `now` continues the open series: the meaning of a listed time step must not change. Adds a
+/// warning if not, or if a listed step no longer exists. Collective: every rank of the communicator calls it.
 bool OpenedSeries::CheckContinuation(Communicator& ranks, const Series& now)
 {
   std::map<StepKey, const TimeStep*> steps;
@@ -591,8 +592,8 @@ bool OpenedSeries::CheckContinuation(Communicator& ranks, const Series& now)
   if (other) {
     this->IsOtherRun = true;
     this->WarnOnce(fmt::format(
-        "A new file replaced {} after the series was opened, so another run may have started. Follow "
-        "adds no more time steps. To update the list, {}.",
+        "{} has changed since the series was opened, so another run may have started. Follow adds no more "
+        "time steps. To update the list, {}.",
         other->Path, ReloadAdvice));
   } else if (gone) {
     this->WarnOnce(fmt::format(
@@ -612,28 +613,29 @@ std::vector<TimeStep> OpenedSeries::CompleteSteps(Communicator& ranks, Series& n
   }
   std::vector<TimeStep> complete;
   std::shared_ptr<OpenedStep> opened;
-  bool comes = false;
+  bool lastIsIncomplete = false;
   for (const TimeStep& step : now.Steps) {
     if (known.count(KeyOf(step)) > 0) {
       continue;
     }
     const std::string fault = this->ReasonIncomplete(ranks, step, threads, opened);
-    comes = !fault.empty() && step.Step > this->SeriesOfFiles.Steps.back().Step;
+    lastIsIncomplete = !fault.empty() && step.Step > this->SeriesOfFiles.Steps.back().Step;
     if (fault.empty()) {
       complete.push_back(step);
     } else {
       now.Warnings.push_back(fmt::format("PatchIO skips step {}. {}", step.Step, fault));
     }
   }
-  if (comes) {
+  if (lastIsIncomplete) {
     // The simulation still writes the last step, perhaps to files that are not watched.
     this->Watched.Forget();
   }
   return complete;
 }
 
-/// Returns the reason why a step is incomplete, or an empty text. `opened`: cache of the step that was opened
-/// in the last call; may be null. Collective: every rank of the communicator calls it.
+/// Returns the reason why a step is incomplete, or an empty text. Adds a complete step to Recent. `opened`:
+/// cache of the step that was opened in the last call; may be null. Collective: every rank of the
+/// communicator calls it.
 std::string OpenedSeries::ReasonIncomplete(
     Communicator& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened)
 {

@@ -20,14 +20,15 @@
 
 namespace patchio {
 
-/// Opens the series of all paths and joins them in ascending order of steps, each step once. Cleans each path
-/// with NormalizedPath(); `paths` must not be empty. Adds a warning if different paths have steps in common.
-/// With SeriesOptions::LaterFiles, adds the steps of later files in the same folder that can be opened. In
-/// the modes that use index files, does not open steps whose time and number an index file contains. Throws
-/// Error, also if the paths have several formats. Not collective.
+/// Opens the series of all paths and joins them in ascending order of steps, each step of a file once. Cleans
+/// each path with NormalizedPath(); `paths` must not be empty. Adds a warning if different paths have steps
+/// in common. With SeriesOptions::LaterFiles, if each path is a file of one step, adds the steps of later
+/// files in the same folder that can be opened. In the modes that use index files, does not open steps whose
+/// time and number an index file contains. Throws Error, also if the paths have several formats. Not
+/// collective.
 Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, IndexMode mode);
 
-/// A cache of the steps that were opened last. Displaying a cached step again reads no metadata.
+/// A cache of the steps that were opened last. Displaying an unchanged cached step again reads no metadata.
 class RecentSteps
 {
 public:
@@ -65,7 +66,7 @@ public:
   /// Adds a file to open. Open() joins several files into one series. The call takes effect at the next
   /// Open().
   void AddFile(const std::string& name) { this->FileNames.push_back(name); }
-  /// Removes all files. The next series begins with its first step.
+  /// Removes all files. OpenAny() then tries the first step of the next series first.
   void ClearFiles();
   const std::vector<std::string>& Files() const { return this->FileNames; }
   /// Sets the use of index files from now on.
@@ -81,8 +82,9 @@ public:
   /// Removes the last step of a growing series if this step is incomplete and not the only step.
   void RemoveIncompleteLastStep(Communicator& ranks, int threads);
   /// Adds the complete steps that have appeared since the last call. Returns whether it added steps. If no
-  /// file has changed, rank 0 only checks Series::Watched. A step that cannot be opened yet is not an error:
-  /// the next call tries to open the step again.
+  /// path in Series::Watched has changed, does nothing else. A step that cannot be opened yet is not an
+  /// error: the next call tries to open the step again. Adds no steps after another run has replaced the
+  /// files.
   bool AddNewSteps(Communicator& ranks, int threads);
   /// Returns the warnings of AddNewSteps(), each text once, and clears them.
   std::string TakeGrowthWarning() { return std::exchange(this->GrowthWarning, {}); }
@@ -91,14 +93,14 @@ public:
   /// Time values of the steps, in increasing order. An open series has at least one time value.
   const std::vector<double>& Times() const { return this->TimesOfSteps; }
 
-  /// Makes the step displayed last, or else the first readable step, the displayed step, so that its
-  /// variables are known. SetStep() then checks the requested step. Throws Error if no step is readable.
+  /// Does nothing if a step is displayed. Otherwise displays the step that was displayed last or, if that
+  /// step is not readable, the next readable step (the first step follows the last), so that variables are
+  /// known. SetStep() then checks the requested step. Throws Error if no step is readable.
   void OpenAny(Communicator& ranks);
   /// Makes `step` the displayed step, and opens it if it is not cached. Throws Error, the same on all ranks,
   /// if the step cannot be read.
   void SetStep(Communicator& ranks, std::size_t step);
-  /// Makes sure that all ranks know the locations of the displayed step's values. Returns false if `progress`
-  /// stops the work; see OpenedStep::Prepare().
+  /// Prepares the displayed step; see OpenedStep::Prepare(). Returns false if `progress` stops the work.
   bool Prepare(Communicator& ranks, int threads, const ProgressCallback& progress);
 
   /// Opens and prepares a step that is not displayed yet; does not change the displayed step. Returns null if
@@ -119,10 +121,10 @@ public:
 
   /// Returns the warning about the displayed step's index file, once per series; otherwise an empty text.
   std::string TakeIndexWarning();
-  /// Returns the warning that the displayed step has broken parts (OpenedStep::MissingText()), once per step;
-  /// otherwise an empty text.
+  /// Returns the warning that the displayed step has broken parts (OpenedStep::MissingText()), once per
+  /// describing file; otherwise an empty text.
   std::string TakeMissingWarning();
-  /// Returns the seconds spent on opening since the last call.
+  /// Returns the seconds spent on opening series and steps since the last call.
   double TakeOpenSeconds();
   /// The seconds spent in Prepare() for the displayed step.
   double PrepareSeconds() const { return this->SecondsOfPrepare; }
@@ -152,7 +154,7 @@ private:
   std::string DisplayedPath;              ///< empty if no step is displayed
   std::set<std::string> RebuiltPaths;     ///< paths of the steps whose index was rebuilt
   bool IndexWarned = false;               ///< true after one warning about damaged index files
-  std::set<std::string> ReportedMissing;  ///< steps that TakeMissingWarning() has reported
+  std::set<std::string> ReportedMissing;  ///< describing files that TakeMissingWarning() has reported
   // Members for a growing series. Only rank 0 checks files.
   WatchedFiles Watched;                ///< SeriesOfFiles.Watched
   std::optional<FileState> FirstFile;  ///< state of the first step's file when the series was opened

@@ -72,8 +72,8 @@ bool OpenedStep::Prepare(Communicator& ranks, int threads, const ProgressCallbac
   return true;
 }
 
-/// Builds the index of the step and saves it. Returns false if `progress` stopped the ranks. Collective:
-/// every rank of the communicator calls it.
+/// Builds the index if the format needs an index, and saves it if the mode writes index files. Returns false
+/// if `progress` stopped the ranks. Collective: every rank of the communicator calls it.
 bool OpenedStep::Build(Communicator& ranks, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;

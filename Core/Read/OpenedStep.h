@@ -1,5 +1,6 @@
 // An open time step: its catalog and the locations of its values, from an index file or from the format.
-// Changing to another step of the same describing file reads no metadata.
+// Changing to another step of the same describing file reads metadata only if the steps have different
+// patches.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -17,9 +18,9 @@ namespace patchio {
 class OpenedStep
 {
 public:
-  /// Opens the step that `path` (TimeStep::Path) describes. The catalog comes from the index file; without an
-  /// index file, one rank reads the description and broadcasts it. Throws Error, the same on all ranks.
-  /// Collective: every rank of the communicator calls it.
+  /// Opens the step that `path` (TimeStep::Path) describes. The catalog comes from the index file if `mode`
+  /// allows that and the index file is valid; otherwise, rank 0 reads and broadcasts the description. Throws
+  /// Error, the same on all ranks. Collective: every rank of the communicator calls it.
   OpenedStep(
       Communicator& ranks, const std::string& path, IndexMode mode, const IndexSettings& settings = {});
 
@@ -28,15 +29,16 @@ public:
   /// change.
   std::shared_ptr<const Catalog> SharedData() const { return this->Description; }
   /// Makes another step of the same TimeStep::Path the current step. Copies of this object are cheap and keep
-  /// their step. Throws Error, the same on all ranks, if the file does not (or no longer) have the step.
-  /// Collective: every rank of the communicator calls it.
+  /// their step. Throws Error, the same on all ranks, if the file does not have the step, or has changed and
+  /// its steps have different patches. Collective: every rank of the communicator calls it.
   void SetStep(Communicator& ranks, const TimeStep& step);
 
-  /// Makes sure that the locations of all values are known. Call this method before Locate(). In the modes On
-  /// and Rebuild, all ranks together build the index of the whole step, unless there is one, and save it. In
-  /// mode Off, the ranks build the index only for files with several steps, where each step would otherwise
-  /// need a new search, and do not save it. If data or file systems prevent the index, the format locates the
-  /// values, and Prepare() does not throw. Collective: every rank of the communicator calls it.
+  /// Builds the index of all locations, unless the index exists, the format does not need it, or the mode is
+  /// ReadOnly. Call this method before Locate(). In the modes On and Rebuild, all ranks together build and
+  /// save the index. In mode Off, the ranks build the index only for files with several steps, where each
+  /// step would otherwise need a new search, and do not save the index. If data or file systems prevent the
+  /// index, the format locates the values, and Prepare() does not throw. Collective: every rank of the
+  /// communicator calls it.
   ///
   /// If `progress` stops the ranks (see RunUnlessStopped()), the result is false, and this object is
   /// unchanged.
@@ -46,34 +48,35 @@ public:
   /// of its values do not exist. Throws Error. Collective: every rank of the communicator calls it.
   bool IsComplete(Communicator& ranks, int threads);
 
-  /// Returns the locations of the requests: from the index if the files to which the index refers have not
-  /// changed, otherwise from the format. With `verify` (see LocateOptions), the locations always come from
-  /// the format. Throws Error if the describing file has changed since the step was opened, or if `progress`
-  /// stops the format (LocateOptions). Not collective.
+  /// Returns the locations of the requests: from the index if it is complete for the requests and the files
+  /// to which it refers have not changed, otherwise from the format. With `verify` (see LocateOptions), the
+  /// locations always come from the format. Throws Error if the describing file has changed since the step
+  /// was opened, or if `progress` stops the format (LocateOptions). Not collective.
   LocationTable Locate(const std::vector<PatchVariable>& requests, int threads,
       const ProgressCallback& progress = {}, bool verify = false) const;
 
-  /// Returns whether the describing file has not changed since the step was opened.
+  /// Returns whether the describing file has not changed since the step was opened; true if the file is
+  /// missing.
   bool IsUnchanged() const;
-  /// The fingerprint of the describing file before the step was opened.
+  /// The fingerprint of the describing file before the step was opened; see TrustedFingerprint().
   FileFingerprints DescribedBy() const;
 
-  /// The source of the metadata, for the report: "from the index file ...", "indexed by 4 ranks in 0.31 s,
-  /// saved to ...", "indexed by 1 rank in 0.31 s, not saved: ...". Empty if no index was used or built.
+  /// The source of the metadata, for the report, such as "from the index file ..." or "indexed by 4 ranks in
+  /// 0.31 s, saved to ..."; may be empty.
   const std::string& Origin() const { return this->OriginText; }
-  /// A warning about damaged index files; empty if no index file is damaged.
+  /// A warning about index files that are damaged or cannot be read; otherwise empty.
   const std::string& Warning() const { return this->WarningText; }
 
-  /// A text: the number of arrays of the whole step that Prepare() could not locate, and the first reason.
-  /// Empty if Prepare() located all arrays, or before Prepare().
+  /// A text: the number of arrays that are missing in the index that Prepare() built, and the first reason.
+  /// Empty if Prepare() located all arrays or built no index.
   const std::string& MissingText() const { return this->MissingArrays; }
 
   /// The index of locations; null if no index was read or built.
   const StepIndex* Index() const { return this->KnownIndex.get(); }
   bool FromIndexFile() const { return this->IsFromFile; }
-  /// The path of the index file that was read or written; empty if no index file was.
+  /// The path of the index file that was read or written; otherwise empty.
   const std::string& IndexFilePath() const { return this->IndexFile; }
-  /// Returns false if the format needs no index. Call this method after Prepare().
+  /// Returns false if Prepare() has found that the format needs no index.
   bool NeedsIndex() const { return this->IndexNeeded; }
   /// The result of saving the index that Prepare() built.
   const SaveOutcome& Saved() const { return this->Outcome; }
@@ -88,7 +91,7 @@ private:
   std::shared_ptr<const Catalog> Description;
   std::shared_ptr<const StepIndex> KnownIndex;
   bool IsFromFile = false;
-  bool BuildTried = false;         ///< true: an index was built, or building the index failed
+  bool BuildTried = false;         ///< true: Build() has ended or failed, and is not called again
   bool IndexNeeded = true;         ///< see NeedsIndex()
   std::vector<std::string> Notes;  ///< notes from locating values while KnownIndex was made
   SaveOutcome Outcome;

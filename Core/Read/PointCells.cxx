@@ -36,7 +36,7 @@ PointCells::PointCells(const Catalog& catalog, const LoadedArray& numbers, const
     const std::int64_t number = NumberAt(numbers, static_cast<std::size_t>(i));
     if (number < 1 || number > cells) {
       throw FileError(catalog.Path, "grid points 1 to " + std::to_string(cells) + " in the " + name,
-          "point " + std::to_string(number), "The mask is damaged or belongs to another run");
+          "point " + std::to_string(number), "The list of points is damaged or belongs to another run");
     }
     this->Numbers.push_back(number - 1);
   }

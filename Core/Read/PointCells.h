@@ -15,8 +15,9 @@ namespace patchio {
 class PointCells
 {
 public:
-  /// Converts `numbers`, the cell numbers from a Variable::Positions, counted from 1. `name`: name of the
-  /// list for messages. Throws Error if a point is outside the lattice. Keeps a reference to `catalog`.
+  /// Converts `numbers`, the values of a variable with Variable::Positions: cell numbers counted from 1.
+  /// `name`: name of the variable for messages. Throws Error if the type is not Int32 or Int64, or a number
+  /// is outside the lattice. Keeps a reference to `catalog`.
   PointCells(const Catalog& catalog, const LoadedArray& numbers, const std::string& name);
 
   std::size_t Count() const { return this->Numbers.size(); }

@@ -23,7 +23,8 @@ public:
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  /// Records that a step is displayed. Two calls with different steps determine direction and distance.
+  /// Records that a step is displayed. Two successive calls with different steps determine direction and
+  /// distance.
   void RecordDisplayed(std::size_t step);
   /// Returns the steps to read next, up to `most`, of a series of `steps` steps. The result is empty before
   /// the direction is known.
@@ -34,14 +35,16 @@ public:
   /// Appends a step. The read of the step begins when all preceding steps of the queue are read.
   void Add(PrefetchedStep step);
   /// Removes the step from the queue and returns it, if the step is the first in the queue on all ranks.
-  /// Otherwise returns nothing and empties the queue. Collective: every rank of the communicator calls it.
+  /// Otherwise returns nothing and empties the queue; after Stop() on any rank, also forgets the direction.
+  /// Collective: every rank of the communicator calls it.
   std::optional<PrefetchedStep> TakeStep(Communicator& ranks, std::size_t step);
 
-  /// Returns whether all ranks would prefetch the same steps. The steps may differ if a script sets a
-  /// property or aborts on one rank only. Collective: every rank of the communicator calls it.
+  /// Returns whether all ranks would prefetch the same steps, up to `most`; false after Stop(). The steps may
+  /// differ if a script sets a property or aborts on one rank only. Collective: every rank of the
+  /// communicator calls it.
   bool IsSameOnAllRanks(Communicator& ranks, int most);
 
-  /// Empties the queue, but keeps the direction.
+  /// Cancels the reads and empties the queue, which may be used again after Stop(). Keeps the direction.
   void ClearQueue();
   /// Stops all reading and forgets the direction, because the user does something else. Returns at once.
   /// Keeps the memory of the queue, because ranks may call Stop() at different times. Not collective.

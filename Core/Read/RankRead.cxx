@@ -123,8 +123,8 @@ LoadResult RankRead::Read(const ReadProgressCallback& progress)
   return std::move(this->Result);
 }
 
-/// Sets the memory that the pool keeps for the next step: about the size of this step, and a surplus for
-/// rounding.
+/// Sets the memory that the pool keeps for the next step: about the size of this step and a surplus for
+/// rounding, but at most half of the free memory.
 void RankRead::SizePool(MemoryPool& pool) const
 {
   constexpr std::uint64_t MiB = 1 << 20;
@@ -194,7 +194,7 @@ bool RankRead::ReadThroughLibrary(const ReadProgressCallback& progress)
     if (fault.empty()) {
       shared.CompleteRequest(tasks[i]);
     } else {
-      shared.FailRequest(tasks[i], fault);
+      shared.RecordFault(tasks[i], fault);
       if (shared.Request->StopAtFault) {
         return false;
       }
@@ -244,7 +244,7 @@ void RankRead::ReadInTasks(const ReadProgressCallback& progress)
   this->WaitForTasks(progress);
 }
 
-/// Returns whether the read is short and consists of one request or of requests one after another.
+/// Returns whether the read is short and consists of one task or of tasks one after another.
 bool RankRead::IsShort() const
 {
   const ReadControl* const control = this->Shared->Request->Control;
@@ -263,7 +263,7 @@ int RankRead::ThreadLimit() const
 void RankRead::ReadOnThisThread(const ReadProgressCallback& progress)
 {
   while (this->Tasks->RunNextTask()) {
-    this->StepControl();
+    this->UpdateControl();
     if (!this->ReportProgress(progress, 1, this->Tasks->Fraction())) {
       this->Tasks->Cancel();
     }
@@ -274,7 +274,7 @@ void RankRead::ReadOnThisThread(const ReadProgressCallback& progress)
 void RankRead::WaitForTasks(const ReadProgressCallback& progress)
 {
   while (!this->Tasks->WaitFor(PollInterval)) {
-    this->StepControl();
+    this->UpdateControl();
     if (!this->ReportProgress(progress, 1, this->Tasks->Fraction())) {
       this->Stop();
       return;
@@ -286,7 +286,7 @@ void RankRead::WaitForTasks(const ReadProgressCallback& progress)
   }
 }
 
-void RankRead::StepControl()
+void RankRead::UpdateControl()
 {
   if (ReadControl* const control = this->Shared->Request->Control) {
     control->Update(this->Shared->Meter);
@@ -318,8 +318,8 @@ void RankRead::ReportTasks()
   report.Tasks = this->Shared->CompletedRequests();
 }
 
-/// Adds a fault for each array that was neither read nor reported missing, so that the user learns of every
-/// missing array.
+/// Adds a fault for each <patch, variable> that was not read, so that the user learns of all missing values.
+/// Does nothing if the read was cancelled or has faults.
 void RankRead::ReportUnread()
 {
   RankTasks& shared = *this->Shared;
@@ -332,7 +332,7 @@ void RankRead::ReportUnread()
           "values of '" + shared.Data->Variables[requests[i].Variable].Name + "' on patch " +
               std::to_string(requests[i].Patch),
           "none", "The description of the time step is incomplete");
-      shared.FailRequest(static_cast<std::uint32_t>(i), error.what());
+      shared.RecordFault(static_cast<std::uint32_t>(i), error.what());
     }
   }
 }
@@ -344,7 +344,7 @@ void RankRead::Finish()
   if (this->HasRunningTasks) {
     this->Result.Arrays.resize(shared.Arrays.Count());
   } else {
-    shared.FailArrays();
+    shared.MarkFailedArrays();
     this->Result.Arrays = shared.Arrays.TakeArrays();
     shared.CacheArrays(this->Result.Arrays);
   }
@@ -462,7 +462,7 @@ bool RankTasks::ExecuteRequest(TaskReader& reader, const StorageRequest& storage
   }
   const Segment& first = this->Plan.Segments[storageRequest.FirstSegment];
   if (!fault.empty()) {
-    this->FailRequest(first.Task, fault);
+    this->RecordFault(first.Task, fault);
     return false;
   }
   bool sound = true;
@@ -490,7 +490,7 @@ bool RankTasks::ExecuteWholeTask(TaskReader& reader, std::uint32_t request)
     ReadWholeTask(reader, this->Table, this->Table.Locations[request], this->Arrays.TargetOf(request));
   });
   if (!fault.empty()) {
-    this->FailRequest(request, fault);
+    this->RecordFault(request, fault);
     return false;
   }
   this->CompleteRequest(request);
@@ -509,7 +509,7 @@ bool RankTasks::CompleteSegment(const Segment& segment)
     return true;
   }
   if (summed && !this->Sums.Matches(segment.Task)) {
-    this->FailChecksum(segment.Task);
+    this->RecordWrongChecksum(segment.Task);
     return false;
   }
   FinishTask(this->Arrays.TargetOf(segment.Task));
@@ -517,14 +517,14 @@ bool RankTasks::CompleteSegment(const Segment& segment)
   return true;
 }
 
-void RankTasks::FailChecksum(std::uint32_t request)
+void RankTasks::RecordWrongChecksum(std::uint32_t request)
 {
   const PatchVariable& wanted = this->PatchVariables[request];
   const Patch& patch = this->Data->Patches[wanted.Patch];
   const Location& location = this->Table.Locations[request];
   const int file = location.Kind == Encoding::Chunked ? this->Table.ChunkedArrays[location.First].File
                                                       : this->Table.ByteRanges[location.First].File;
-  this->FailRequest(
+  this->RecordFault(
       request, FileError(this->Table.Files[file],
                    fmt::format("values of '{}' on patch {} of {} that match their checksum",
                        PlainText(this->Data->Variables[wanted.Variable].Name), patch.Number,
@@ -540,7 +540,7 @@ void RankTasks::CompleteRequest(std::uint32_t request)
   ++this->CompletedCount;
 }
 
-void RankTasks::FailRequest(std::uint32_t request, const std::string& message)
+void RankTasks::RecordFault(std::uint32_t request, const std::string& message)
 {
   const std::lock_guard<std::mutex> lock(this->MessagesLock);
   if (this->Messages[request].empty()) {
@@ -548,11 +548,11 @@ void RankTasks::FailRequest(std::uint32_t request, const std::string& message)
   }
 }
 
-void RankTasks::FailArrays()
+void RankTasks::MarkFailedArrays()
 {
   for (std::size_t i = 0; i < this->Messages.size(); ++i) {
     if (!this->Messages[i].empty()) {
-      this->Arrays.FailRequest(i);
+      this->Arrays.MarkFailed(i);
     }
   }
 }

@@ -37,25 +37,27 @@ public:
   RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
       std::shared_ptr<const LoadRequest> request, bool reuse = true);
 
-  /// The number of read tasks: one for each storage request, for each array that needs no storage request,
-  /// and for each array with values from cached arrays.
+  /// The number of tasks for Execute(): one for each storage request, for each <patch, variable> in
+  /// ReadPlan::Whole and ReadPlan::Constant, and for each array with values from cached arrays.
   std::size_t TaskCount() const;
   /// The bytes that tasks read from the storage.
   std::uint64_t BytesToRead() const;
 
   /// Opens the source of the files and prepares the checksums and counters. The arrays must have memory.
   void Prepare();
-  /// Executes read task `task`, 0 to TaskCount() - 1. Faults() returns the faults. Thread-safe.
+  /// Executes task `task`, 0 to TaskCount() - 1. Faults() returns the faults. Does nothing after a fault if
+  /// LoadSettings::StopAtFault is true. Thread-safe.
   void Execute(std::size_t task);
 
   /// Records that a request is complete. This method and the following methods are thread-safe unless they
   /// say otherwise.
   void CompleteRequest(std::uint32_t request);
-  void FailRequest(std::uint32_t request, const std::string& message);
+  /// Records the fault of a request; keeps the first fault of each request.
+  void RecordFault(std::uint32_t request, const std::string& message);
   /// Returns the faults of the requests that failed.
   std::vector<LoadFault> Faults() const;
-  /// Marks the arrays whose values failed. No task may be running.
-  void FailArrays();
+  /// Marks the arrays that need the values of failed requests. No task may be running.
+  void MarkFailedArrays();
   std::uint64_t CompletedRequests() const { return this->CompletedCount; }
   /// Adds `arrays`, the arrays of this read, to the request's cache, if the request has a cache.
   void CacheArrays(const std::vector<LoadedArray>& arrays) const;
@@ -76,15 +78,15 @@ private:
   bool ExecuteSegments(TaskReader& reader, const StorageRequest& storageRequest);
   bool ExecuteWholeTask(TaskReader& reader, std::uint32_t request);
   bool CompleteSegment(const Segment& segment);
-  void FailChecksum(std::uint32_t request);
+  void RecordWrongChecksum(std::uint32_t request);
 
-  FileFingerprints Fingerprints;  ///< fingerprints of the table's files, if there is a cache
+  FileFingerprints Fingerprints;  ///< of the table's files and the describing file, if there is a cache
   std::unique_ptr<Source> Storage;
   std::optional<TaskReaders> Readers;
   StoredSums Sums;
   std::atomic<bool> Stopped{false};   ///< a fault has stopped the tasks
-  std::vector<std::string> Messages;  ///< per request: reason of its failure
-  mutable std::mutex MessagesLock;    ///< held only when something fails, and at the end
+  std::vector<std::string> Messages;  ///< per request: its first fault, or empty
+  mutable std::mutex MessagesLock;    ///< protects Messages while tasks run
   std::vector<std::atomic<std::uint32_t>>
       OutstandingSegments;                       ///< per request: segments that are not read yet
   std::atomic<std::uint64_t> CompletedCount{0};  ///< number of complete requests
@@ -105,31 +107,32 @@ public:
 
   /// The faults so far.
   std::vector<LoadFault> Faults() const { return this->Shared->Faults(); }
-  /// The bytes of memory that the arrays take beyond the memory kept from earlier reads.
+  /// The bytes of memory that the arrays still need beyond the memory kept from earlier reads.
   double BytesNeeded() const;
 
   /// Allocates memory for the arrays, unless they have memory already. Throws Error when there is not enough
   /// memory.
   void Allocate();
   /// Begins to read and returns at once. Call Allocate() first. If `previous` is not null, this read begins
-  /// when the read `previous` has ended. Tasks run in the background until this object is destroyed; then
-  /// each task finishes its current request and keeps the data that it needs. Arrays that only the HDF5
-  /// library can read are left to Read().
+  /// when all tasks of `previous` have ended, and never if `previous` is cancelled. Tasks run in the
+  /// background until this object is destroyed; then each task finishes its current request and keeps the
+  /// data that it needs. Arrays that only the HDF5 library can read are left to Read().
   void Start(const RankRead* previous = nullptr);
   /// Prevents further requests. Does not wait for running requests.
   void Cancel();
-  /// The fraction of read tasks that have ended, 0..1. Call Allocate() first.
+  /// The fraction of RankTasks::TaskCount() that has ended, 0..1. Call Allocate() first.
   double Fraction() const { return this->Tasks->Fraction(); }
   /// Returns the files that are read, and the files from which reused values came.
   std::vector<std::string> Files() const;
 
   /// Reads all values of the request, or the values that Start() has left. Call this method once. At most NT
-  /// tasks run at a time, in the order of the files. The calling thread waits; it reads by itself only if
-  /// that takes less time than starting a thread. Throws Error when there is not enough memory; faults of
-  /// files are in the result.
+  /// tasks run at a time, in the order of the files. The calling thread reads the arrays that need the HDF5
+  /// library, and waits for the tasks; it runs the tasks itself if the read is short or TBB provides no
+  /// threads. Throws Error when there is not enough memory; faults of files are in the result.
   ///
   /// After `progress` has returned false, Read() returns within a tenth of a second, even if the storage
-  /// hangs. Tasks that wait for the storage are left behind (see Start()), and the result has no arrays.
+  /// hangs. Tasks that still wait for the storage are left behind (see Start()), and the arrays of the result
+  /// are then empty.
   LoadResult Read(const ReadProgressCallback& progress = {});
 
 private:
@@ -141,7 +144,7 @@ private:
   void ReadOnThisThread(const ReadProgressCallback& progress);
   void WaitForTasks(const ReadProgressCallback& progress);
   bool ReportProgress(const ReadProgressCallback& progress, double ofLibrary, double ofTasks);
-  void StepControl();
+  void UpdateControl();
   TimelinePoint CurrentPoint() const;
   void Stop();
   bool IsShort() const;

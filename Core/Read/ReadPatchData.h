@@ -17,8 +17,8 @@ enum class ReadError : int
 {
   None = 0,
   BadSummary = 1,       ///< the summary is missing or broken; nothing was read
-  UnknownPatch = 2,     ///< a patch id lies outside the data set, or the ids are null; nothing was read
-  UnknownVariable = 3,  ///< a variable name does not exist, or is null; nothing was read
+  UnknownPatch = 2,     ///< an id outside the data set, null ids, or a negative count; nothing was read
+  UnknownVariable = 3,  ///< unknown or null names, or a negative count; nothing was read
   BadData = 4,          ///< some variables of some patches could not be read, see VariableData::Error
   OutOfMemory = 5,      ///< nothing was read
   Internal = 6          ///< the read failed for another reason, see Message; nothing was read
@@ -52,7 +52,8 @@ struct ReadPatchDataResult
   IoReport Report;
 };
 
-/// Reads variables on patches of one dump. Bad files cause no exception; the result holds the error.
+/// Reads variables on patches of one dump, at the first step of its summary. Bad files cause no exception;
+/// the result holds the error.
 ///
 /// `summaryFile`: the file that describes the dump, for SAMRAI its summary.samrai.
 /// `patchIds`, `patchCount`: global patch numbers, 0-based, each at most once.

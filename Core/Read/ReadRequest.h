@@ -41,8 +41,8 @@ Int3 GhostsOf(const Catalog& catalog, const VariableChoice& choice);
 /// component, 2-D tensors (four components, row by row) become 3 x 3, other variables are unchanged.
 VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, const Int3& ghosts);
 
-/// Returns requests as from RequestInThreeDimensions() for the chosen variables and for the variables that
-/// hold positions.
+/// Returns requests as from RequestInThreeDimensions() for the chosen variables, for the variables of the
+/// grids (Catalog::IsGeometry()), and for MeshRole::Flags.
 std::vector<VariableRequest> RequestsFor(
     const Catalog& catalog, const VariableChoice& choice, const Int3& ghosts);
 
@@ -71,7 +71,7 @@ struct StepOptions
   bool Vectors = true;        ///< also add arrays of the vectors of ComposedVectors()
   bool Partial = false;       ///< add no blank arrays for variables that a block's patches lack
   RegionOfInterest Region;
-  bool Slice = false;            ///< show the cut of a region on a plane, if possible; see StepPlan
+  bool Slice = false;  ///< show only the slice by the region's plane, if possible; see StepPlan::Sliced
   std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all patches
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< number of this rank's part of the blocks, and number of parts
@@ -89,7 +89,8 @@ struct StepOptions
   }
 };
 
-/// A condition on values: only patches with values of `Variable` within `Range` are read.
+/// A condition on values: only the patches that PatchesWithValues() marks for `Variable` and `Range` are
+/// read.
 struct ValueCondition
 {
   std::string Variable;
@@ -105,7 +106,7 @@ struct ReadRequest
   VariableChoice Variables;
   bool GhostCells = false;  ///< keep as many of the stored ghost layers as the widest variable has
   std::optional<ValueCondition> Values;
-  bool FindRanges = false;  ///< see LoadRequest
+  bool FindRanges = false;  ///< see RequestedArrays
   /// PlannedStep::GridsKey() of the grids that the caller keeps; empty: no grids. Time-invariant variables of
   /// these grids are not read again.
   std::string KeptGrids;

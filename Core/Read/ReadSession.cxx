@@ -11,7 +11,7 @@ namespace patchio {
 void ReadReports::Add(Communicator& ranks, IoReport report, const ThreadsUsed& threads, OpenedSeries& series,
     const Outcome& outcome)
 {
-  report.Threads = threads.Text;
+  report.ThreadsText = threads.Text;
   report.OpenSeconds = series.TakeOpenSeconds();
   report.LocateSeconds += series.PrepareSeconds();
   report.Metadata = series.Step().Origin();
@@ -125,8 +125,8 @@ std::optional<LocatedStep> ReadSession::Locate(
   return std::move(ahead->Located);
 }
 
-/// Returns whether, on each rank, a prefetched step matches the present request. Otherwise empties the queue
-/// of prefetched steps. Collective: every rank of the communicator calls it.
+/// Returns whether `ahead` matches the present request on all ranks. Otherwise empties the queue of
+/// prefetched steps. Collective: every rank of the communicator calls it.
 bool ReadSession::CheckPrefetched(
     Communicator& ranks, const ReadRequest& request, const PrefetchedStep& ahead)
 {
@@ -144,8 +144,9 @@ bool ReadSession::CheckPrefetched(
   return holds;
 }
 
-/// Returns the options for the displayed step. Throws Error if the variable for Skip By Value does not exist.
-/// Collective: every rank of the communicator calls it.
+/// Returns the options for the step of `catalog`, and sets NoSkipReason. Throws Error if the variable for
+/// Skip By Value does not exist, or if a slice has no valid normal. Collective: every rank of the
+/// communicator calls it.
 StepOptions ReadSession::OptionsFor(Communicator& ranks, const ReadRequest& request, const Catalog& catalog)
 {
   StepOptions options = request.Options;
@@ -153,7 +154,7 @@ StepOptions ReadSession::OptionsFor(Communicator& ranks, const ReadRequest& requ
   const double length = std::hypot(normal[0], normal[1], normal[2]);
   if (options.Slice && !(length > 0 && std::isfinite(length))) {
     throw Error(
-        "The normal of the Region's plane is 0 or not a number. Set a valid normal for Slice While Reading.");
+        "The normal of the Region's plane is 0 or not finite. Set a valid normal for Slice While Reading.");
   }
   options.GhostLayer = options.GhostLayer && !options.Slice;  // a slice shows no cells of ghost layers
   options.Ghosts =

@@ -22,7 +22,8 @@
 
 namespace patchio {
 
-/// The report of the last read, and short reports of earlier reads. The reports are the same on all ranks.
+/// The report of the last read, and short reports of earlier reads. The numbers are the same on all ranks;
+/// notes, and the curve of the storage, are those of the calling rank.
 class ReadReports
 {
 public:
@@ -34,8 +35,8 @@ public:
     std::string Warning;     ///< becomes a note; may be empty
   };
 
-  /// Combines the reports of all ranks for the displayed step. Collective: every rank of the communicator
-  /// calls it.
+  /// Combines the reports of all ranks for the displayed step, and makes the result the last report.
+  /// Collective: every rank of the communicator calls it.
   void Add(Communicator& ranks, IoReport report, const ThreadsUsed& threads, OpenedSeries& series,
       const Outcome& outcome);
   /// Clears the text, because the last read failed.
@@ -92,7 +93,7 @@ public:
   /// is incomplete. Collective: every rank of the communicator calls it.
   void Open(Communicator& ranks, const SeriesOptions& options);
   /// Calls OpenedSeries::AddNewSteps() between two reads. Keeps prefetched steps if their numbers do not
-  /// change. Collective: every rank of the communicator calls it.
+  /// change. Returns whether steps were added. Collective: every rank of the communicator calls it.
   bool AddNewSteps(Communicator& ranks);
   /// Begins to read the next steps while the displayed step is used. A fault of a next step takes effect when
   /// that step is displayed; its report states why the step was not prefetched. Collective: every rank of the

@@ -35,25 +35,26 @@ public:
   /// Sets the user's choice for all further reads. `policy`: for the mode Automatic.
   void Set(const ThreadSettings& settings, ThreadPolicy policy);
 
-  /// Returns the number of threads with which `rank` begins a read, from 1 to the limit.
+  /// Returns the number of threads with which `rank` begins a read, from 1 to the limit. Not collective.
   int OfRank(Communicator& ranks, int rank) const;
 
-  /// Prepares a read of files in the folder of `path`. In the mode Automatic, sets request.Threads and the
-  /// controller that adapts this number. Collective: every rank of the communicator calls it.
+  /// Prepares a read of files in the folder of `path`. In the mode Automatic, sets request.Threads, the
+  /// controller that adapts this number and, if a profile states it, request.Storage; does nothing in other
+  /// modes. Collective: every rank of the communicator calls it.
   void Begin(Communicator& ranks, const std::string& path, LoadRequest& request);
   /// Ends the read of a request for which Begin() was called. Collective: every rank of the communicator
   /// calls it.
   void End(const LoadRequest& request);
 
-  /// In the mode Automatic, sets request.Threads for a prefetch to the number of the previous read. Call
-  /// Begin() first.
+  /// In the mode Automatic, sets request.Threads and request.Storage for a prefetch as at the end of the
+  /// previous read. Call Begin() first.
   void SetPrefetchThreads(Communicator& ranks, LoadRequest& request);
   /// Records that tasks read in the background from now on; see AutomaticThreads.
   void IgnoreOwnReads() { this->Automatic.IgnoreOwnReads(); }
 
   /// Returns the threads that were used. Call this method after the read of the request.
   ThreadsUsed Used(Communicator& ranks, const LoadRequest& request);
-  /// Returns the faults of profiles, if the request's threads came from them; see AutomaticThreads::Notes().
+  /// Returns AutomaticThreads::Notes() if Begin() has set the controller of `request`; otherwise nothing.
   std::vector<std::string> Notes(const LoadRequest& request) const;
 
 private:

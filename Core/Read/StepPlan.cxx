@@ -102,8 +102,8 @@ std::string ShownPatches::EmptyText() const
     return {};
   }
   if (any(this->Shown)) {
-    return "The output is empty, because no patch touches the Region or has values in Value Range. Widen the "
-           "Region or Value Range, or turn off Region or Skip By Value.";
+    return "The output is empty, because Region or Skip By Value skips all patches. Widen the Region or "
+           "Value Range, or turn off Region or Skip By Value.";
   }
   return "The output is empty, because Level Range " + std::to_string(this->FirstLevel) + " to " +
          std::to_string(this->LastLevel) + " contains none of the " +
@@ -213,8 +213,8 @@ bool HasPoints(const Catalog& catalog, const std::vector<Block>& blocks)
       [&](const Block& block) { return catalog.RoleOf(block.Level) == LevelRole::Points; });
 }
 
-/// Replaces each block by the parts that the plane may cut, in the same piece, so that no patch is read by
-/// several pieces.
+/// Replaces each block by the parts that the plane may cut, in the same piece, so that no other piece reads
+/// their patches.
 void CutToPlane(const Catalog& catalog, const StepOptions& options, StepPlan& plan)
 {
   // Thinner columns have fewer cells, but each column is a grid, and VTK makes some ten thousand grids a

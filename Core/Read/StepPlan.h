@@ -18,7 +18,7 @@
 
 namespace patchio {
 
-/// The ranges of values that files state for variables. Keeps the ranges that were requested last, for the
+/// The ranges of values that files state for variables. Keeps the ranges that were read last, for the
 /// displayed step and for prefetched steps.
 class ValuesOfInterest
 {
@@ -68,7 +68,7 @@ public:
   /// Returns one flag per patch: whether it is shown and touches the region.
   std::vector<bool> PatchesInRegion() const;
 
-  /// Returns a message if the step has patches but the read shows no patch; otherwise an empty text.
+  /// Returns a message if the step has patches but PatchesToRead() marks no patch; otherwise an empty text.
   std::string EmptyText() const;
   /// The number of shown patches that proved broken.
   std::size_t CountBroken() const { return this->BrokenCount; }
@@ -99,7 +99,7 @@ struct StepPlan
   std::vector<std::size_t> LocalBlocks;  ///< numbers of the blocks of this piece
   /// A key of all that the grids of this piece and their time-invariant variables depend on, except for the
   /// contents of the file. A reader drops kept grids when the key changes. Empty if grids are not worth
-  /// keeping, because the file has only one step.
+  /// keeping, because the file has only one step or its patches change.
   std::string GridsKey;
 };
 
@@ -117,7 +117,7 @@ bool AddsGhostLayer(const Catalog& catalog, const StepOptions& options);
 std::string NoGhostLayerText(const Catalog& catalog, const StepOptions& options);
 
 /// Returns the variables that make ghost layers incomplete because only some of the shown patches have them,
-/// as a text; empty if all shown patches have all variables.
+/// as a text; empty if all shown patches have all variables, or blocks get no ghost layer.
 std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& patches,
     const StepOptions& options, const std::vector<int>& variables);
 

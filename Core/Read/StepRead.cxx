@@ -50,9 +50,9 @@ void PlanBlocks(PlannedStep& planned, LoadRequest request)
   planned.PlanSeconds += watch.Seconds();
 }
 
-/// Exchanges the faults of all ranks, and leaves out the patches that cannot be read. Returns true if blocks
-/// contain some of these patches. Throws Error if no data can be shown. Collective: every rank of the
-/// communicator calls it.
+/// Exchanges the faults of all ranks, and leaves out the patches that cannot be read. Returns true if merged
+/// blocks contain some of these patches, so that the read must be planned again. Throws Error like
+/// LocateStep(). Collective: every rank of the communicator calls it.
 bool LeaveOutUnreadable(PlannedStep& step, const std::string& fatal, const std::vector<LoadFault>& faults)
 {
   const GatheredFaults gathered = GatherFaults(*step.Ranks, fatal, faults);

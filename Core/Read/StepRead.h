@@ -34,7 +34,7 @@ struct PlannedStep
   std::shared_ptr<const Catalog> SharedData;  ///< the catalog of the step; does not change
   StepOptions Options;
   ShownPatches Patches;
-  std::vector<VariableRequest> RequestedVariables;  ///< all variables that the user has selected
+  std::vector<VariableRequest> RequestedVariables;  ///< all variables of the request, also of kept grids
   std::string KeptGrids;                            ///< see ReadRequest
   StepPlan Plan;
   /// This rank's request. Tasks that a stopped read leaves behind share the request.
@@ -43,7 +43,7 @@ struct PlannedStep
   std::vector<std::string> BrokenTexts;  ///< reasons why patches are left out
 
   const Catalog& Data() const { return *this->SharedData; }
-  /// A key of all that this rank's grids and time-invariant variables depend on; see StepPlan.
+  /// A key of all that this rank's grids and time-invariant variables depend on; see StepPlan::GridsKey.
   const std::string& GridsKey() const { return this->Plan.GridsKey; }
 };
 
@@ -88,7 +88,8 @@ struct LoadedStep : LocatedStep
   IoReport& Report() { return this->Result.Report; }
   /// Completes the report. `seconds`: time that the caller needed to make the output from the blocks.
   void ReportAssembly(double seconds);
-  /// Returns a text on the data that are left out and the reasons; empty if no data are left out.
+  /// Returns a text with the number of patches that cannot be read, and the reasons; empty if all patches can
+  /// be read.
   std::string Warning() const;
   /// Returns the average number of cells of this rank's blocks; 0 if this rank has no blocks.
   double MeanCellsPerBlock() const;
@@ -102,13 +103,14 @@ PlannedStep PlanStep(Communicator& ranks, std::shared_ptr<OpenedStep> step, cons
 PlannedStep Replan(PlannedStep planned);
 
 /// Locates the values of this rank's blocks. Returns nothing if `progress` stops the ranks; see
-/// RunUnlessStopped(). Throws Error if no data can be shown.
+/// RunUnlessStopped(). Plans again without patches that cannot be read. Throws Error if
+/// StepOptions::SkipBroken is false and a patch cannot be read, or if the read of a rank fails as a whole.
 std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallback& progress = {});
 
 /// Reads the values: level two of two-level reading, with NT threads. Returns when all ranks have read, or
 /// when `progress` has returned false on any rank; then all ranks stop. Calls `progress` about every 10 ms
 /// with the progress of all ranks together, and threads.End() after the read. Throws Error if a machine has
-/// too little memory for the located values, or if no data can be shown.
+/// too little memory for the located values, or like LocateStep().
 LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgressCallback& progress = {});
 
 /// A step that is read before the user asks for it.
@@ -119,13 +121,15 @@ struct PrefetchedStep
   std::vector<std::optional<FileState>> Files;  ///< states before the read; the describing file first
 
   /// Returns whether a read that begins now would give the same result on this rank: options and variables
-  /// are equal, files have not changed, and the grids of the step are kept. Not collective.
+  /// are equal, files have not changed, and `keptGrids` are the grids of the step (unless GridsKey() is
+  /// empty). Not collective.
   bool IsUpToDate(const StepOptions& options, const std::vector<VariableRequest>& variables,
       const std::string& keptGrids) const;
 };
 
-/// Reserves memory for a prefetch. Any thread may then call RankRead::Start(). Throws Error if memory use
-/// would pass the limit for prefetched values.
+/// Reserves memory for a prefetch. Any thread may then call RankRead::Start(). Throws Error if the values
+/// need more than half of a machine's free memory, or if the memory of the reader would exceed 0.9 of its
+/// limit.
 PrefetchedStep ReservePrefetch(LocatedStep located, std::size_t number);
 
 }  // namespace patchio

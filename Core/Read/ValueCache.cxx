@@ -300,7 +300,7 @@ Reuse FindReuse(const BlockLayout& layout, Centering centering, bool sameOnly,
 {
   Reuse reuse;
   reuse.Same.resize(layout.Blocks().size());
-  std::vector<const LoadedArray*> first(layout.Blocks().size());  // per block: source of its first copy
+  std::vector<const LoadedArray*> first(layout.Blocks().size());  // per block: the array of its first copy
   for (const SharedValues& values : kept) {
     const std::vector<int>& numbers = matcher.NumbersIn(*values->Layout);
     for (std::size_t b = 0; b < numbers.size(); ++b) {

@@ -52,25 +52,26 @@ using SharedValues = std::shared_ptr<const KeptValues>;
 class ValueCache
 {
 public:
-  /// Sets the limit on the bytes of values that are not on display. `bytes`: the limit. If `bytes` is
-  /// negative, the limit is a quarter of the memory that the machine would have free without these values,
-  /// divided by `ranksOnMachine`.
+  /// Sets the limit on the bytes of values that a new read does not use; see MakeRoom(). `bytes`: the limit.
+  /// If `bytes` is negative, the limit is a quarter of the memory that the machine would have free after the
+  /// read and without these values, divided by `ranksOnMachine`.
   void SetLimit(std::int64_t bytes, int ranksOnMachine);
 
-  /// Returns the kept values of each key, the latest first. Drops values whose files have changed; examines
-  /// `threads` files at once.
+  /// Returns the kept values of each key, the latest first. Drops values of the keys whose files have
+  /// changed; examines `threads` files at once.
   std::vector<std::vector<SharedValues>> Find(const std::vector<ValueKey>& keys, int threads);
 
   /// Makes room for `bytes` more bytes from `pool`: drops values until the remaining values are within the
-  /// limit and there is enough memory. Keeps the values in `used`. If `prefetch` is true, also keeps the
-  /// displayed values, and requires a tenth of the pool's limit in addition. Returns false if there is still
-  /// not enough memory.
+  /// limit and there is enough memory. Keeps the values in `used`, which do not count for the limit. If
+  /// `prefetch` is true, treats the displayed values in the same way, and requires a tenth of the pool's
+  /// limit in addition. Returns false if there is still not enough memory.
   bool MakeRoom(const MemoryPool& pool, double bytes, const std::vector<std::vector<SharedValues>>& used,
       bool prefetch = false);
 
   /// Begins a new display: values that are added from now on are the displayed values.
   void BeginDisplay();
-  /// Adds values that were just read. Drops the parts of older values that the new arrays contain.
+  /// Adds values that were just read. Drops the arrays of older values of `key` whose values the new arrays
+  /// contain.
   void Add(const ValueKey& key, KeptValues values);
 
   /// Returns a layout of kept arrays that has the blocks `blocks` and, if `nodes` is true, nodes; null if no
@@ -94,7 +95,7 @@ private:
   double Limit(const MemoryPool& pool, double evictable, double bytes) const;
 
   mutable std::mutex Lock;
-  std::list<Entry> Entries;  ///< least recently used first
+  std::list<Entry> Entries;  ///< least recently added first
   std::int64_t UserLimit = -1;
   int RanksOnMachine = 1;
 };
@@ -131,8 +132,8 @@ private:
   std::map<const BlockLayout*, std::vector<int>> Known;
 };
 
-/// Finds the values of `kept` that the layout's arrays can use. `sameOnly`: use only whole arrays, because
-/// the arrays have ghost layers of their own.
+/// Finds the values of `kept` that the layout's arrays can use. `sameOnly`: use only whole arrays of the same
+/// blocks, because the arrays have ghost layers or belong to a mesh.
 Reuse FindReuse(const BlockLayout& layout, Centering centering, bool sameOnly,
     const std::vector<SharedValues>& kept, BlockMatcher& matcher);
 
@@ -142,8 +143,7 @@ void CopyValues(const ValueCopy& copy, const Box& values, const LoadedArray& arr
 /// Returns, per array of `old`, whether `now` contains all its values that are from files.
 std::vector<bool> ContainedArrays(const KeptValues& now, const KeptValues& old, Centering centering);
 
-/// The values that one rank's read takes from the cache. Without a cache, this object reuses no values and
-/// keeps none for later reads.
+/// The values that one rank's read takes from the cache. Without a cache, this object reuses no values.
 class ReusedArrays
 {
 public:
@@ -164,17 +164,19 @@ public:
   const std::vector<Reuse>& ReusePerVariable() const { return this->Reused; }
   /// Arrays that get some of their values from other arrays.
   const std::vector<CopiedArray>& Copied() const { return this->CopiedArrays; }
-  /// Cached values that this read uses, one list per variable.
+  /// Cached values that this read may use, one list per variable; empty without a cache.
   const std::vector<std::vector<SharedValues>>& UsedValues() const { return this->Kept; }
   /// Returns `fingerprints` together with the fingerprints of the files of reused values, taken when these
   /// values were read.
   std::shared_ptr<const FileFingerprints> JoinFiles(const FileFingerprints& fingerprints) const;
-  /// Adds the bytes and the number of the arrays that the cache has in whole or in part to the report.
+  /// Adds to the report the number of arrays that come wholly or partly from the cache, and the bytes from
+  /// the cache.
   void AddToReport(IoReport& report) const;
 
-  /// Adds the arrays of a read to the cache. `arrays`: block by block, variable by variable. `fingerprints`:
-  /// fingerprints of the files that were read. `constants`: per variable and source, whether the values that
-  /// were read are a constant instead of values in a file; an empty entry: false for all sources.
+  /// Adds the arrays of a read to the cache, which must exist. `arrays`: block by block, variable by
+  /// variable. `fingerprints`: fingerprints of the files that were read. `constants`: per variable and
+  /// source, whether the values that were read are a constant instead of values in a file; an empty entry:
+  /// false for all sources.
   void AddToCache(const std::vector<LoadedArray>& arrays, const FileFingerprints& fingerprints,
       std::vector<std::vector<bool>> constants) const;
 

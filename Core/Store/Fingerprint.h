@@ -8,8 +8,9 @@
 
 namespace patchio {
 
-/// The attributes of a file that show whether the file has changed: at least one of them changes when a
-/// program writes or replaces the file, unless the program restores the attributes on purpose.
+/// The attributes of a file that show whether the file has changed. At least one of them changes when a
+/// program writes or replaces the file, unless the program restores them on purpose or writes twice within
+/// the resolution of the time.
 struct Fingerprint
 {
   std::uint64_t Size = 0;     ///< in bytes
@@ -22,26 +23,27 @@ struct Fingerprint
   bool operator!=(const Fingerprint& other) const { return !(*this == other); }
 };
 
-/// The fingerprint of a file, and the time of the last change, both at the same moment.
+/// The fingerprint of a file and the time of its last change, from one query.
 struct FileState
 {
   Fingerprint Print;
-  /// Time of the last change of the file's contents, attributes, name or folder: nanoseconds since 1970, by
-  /// the clock of the file system's machine.
+  /// The later of Print.Modified and the last change of the file's contents, attributes or name: nanoseconds
+  /// since 1970, by the clock of the file system's machine.
   std::int64_t Changed = 0;
 };
 
-/// Returns the state of the regular file at `path`, or nothing if there is no regular file at `path`.
+/// Returns the state of the regular file at `path`, or nothing if `path` is no regular file or cannot be
+/// queried. Follows links.
 std::optional<FileState> StateOf(const std::string& path);
-/// Returns the state of the file or folder at `path`, or nothing if `path` does not exist. The time of a
+/// Returns the state of the file or folder at `path`, or nothing if `path` cannot be queried. The time of a
 /// folder changes when a program adds, removes or renames an entry.
 std::optional<FileState> StateOfAny(const std::string& path);
 
-/// Returns the state of each of `paths`, in order, like StateOf(). Queries the files with `threads` threads,
-/// because queries are slow on a parallel file system.
+/// Returns the state of each of `paths`, in order, like StateOf(). Queries the files with at most `threads`
+/// threads, because queries are slow on a parallel file system.
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads);
 
-/// Returns the current time, in nanoseconds since 1970.
+/// Returns the current time by this machine's clock, in nanoseconds since 1970.
 std::int64_t NowInNanoseconds();
 
 }  // namespace patchio

@@ -45,9 +45,9 @@ public:
 
   MpiFile(MPI_Comm comm, const std::string& path, Purpose purpose) : Comm(comm), Path(path)
   {
-    // MPI_File_open and MPI_File_close wait for all ranks, but a rank that cannot open the file returns early
-    // from both. Therefore each rank first tries to open the file without MPI, and no rank calls MPI if one
-    // rank fails.
+    // MPI_File_open and MPI_File_close may wait for all ranks, even for a rank that could not open the file
+    // and has returned. Therefore each rank first tries to open the file without MPI, and no rank opens it
+    // with MPI if one rank fails.
     const bool reads = purpose == Purpose::Read;
     this->SetFault(
         CatchError([&] { PlainFile(path, reads ? PlainFile::Purpose::Read : PlainFile::Purpose::Update); }));
@@ -113,8 +113,9 @@ private:
     }
   }
 
-  /// Calls transfer(begin, count, status) for consecutive ranges of `bytes` bytes. Collective: every rank of
-  /// the communicator calls it.
+  /// Calls transfer(begin, count, status) for consecutive ranges of `bytes` bytes, at most RoundBytes each;
+  /// `count` is 0 if only other ranks have bytes left. Stores a fault if a range is incomplete. Collective:
+  /// every rank of the communicator calls it.
   template <typename Transfer>
   void TransferInRounds(std::uint64_t bytes, Transfer transfer)
   {
@@ -245,8 +246,9 @@ void CheckHeader(const std::string& path, const Header& header, std::uint64_t fi
     FailCorrupted(path, "the file is not an index file of PatchIO");
   }
   if (header.Order != ByteOrder || header.FormatVersion != Version || header.Layout != Header().Layout) {
-    throw IndexFileError(
-        FileFault::Foreign, fmt::format("{}: another version of PatchIO has written the index file.", path));
+    throw IndexFileError(FileFault::Foreign,
+        fmt::format(
+            "{}: another version of PatchIO or another type of machine has written the index file.", path));
   }
   if (header.Complete == 0) {
     throw IndexFileError(FileFault::Unfinished,
@@ -255,13 +257,13 @@ void CheckHeader(const std::string& path, const Header& header, std::uint64_t fi
   if (header.Complete != 1 || header.FileBytes != fileBytes || header.PartCount < IndexFileHead::HeadParts ||
       header.PartCount > MostParts || header.PartCount > fileBytes / sizeof(PartEntry) ||
       TableEnd(header.PartCount) > fileBytes) {
-    FailCorrupted(path, "the header is damaged, or the end is missing");
+    FailCorrupted(path, "the header is damaged, or the end of the file is missing");
   }
 }
 
 /// Throws IndexFileError with FileFault::Absent if there is no regular file at `path` or the user may not
 /// search the folder, and with FileFault::Unreadable for other faults.
-void CheckIsIndexFile(const std::string& path)
+void CheckExists(const std::string& path)
 {
   struct stat status = {};
   if (::stat(path.c_str(), &status) == 0) {
@@ -271,13 +273,14 @@ void CheckIsIndexFile(const std::string& path)
     return;
   }
   if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
-    throw IndexFileError(FileFault::Absent, fmt::format("{}: the file does not exist.", path));
+    throw IndexFileError(FileFault::Absent,
+        fmt::format("{}: the file does not exist, or you may not search its folder.", path));
   }
   throw IndexFileError(FileFault::Unreadable, SystemError(path, "a readable file", errno).what());
 }
 
-/// Reads `bytes` bytes from `offset` on into `into`. Throws IndexFileError with FileFault::Unreadable if the
-/// storage fails.
+/// Reads `bytes` bytes from `offset` on into `into`. Throws IndexFileError with FileFault::Unreadable if not
+/// all bytes can be read.
 void ReadBytes(const PlainFile& file, std::uint64_t offset, void* into, std::size_t bytes)
 {
   const std::string fault = CatchError([&] { file.Read(offset, into, bytes); });
@@ -317,12 +320,12 @@ std::uint64_t IndexFileHead::ShardBegin() const
 
 std::unique_ptr<PlainFile> OpenIndexFile(const std::string& path)
 {
-  CheckIsIndexFile(path);
+  CheckExists(path);
   std::unique_ptr<PlainFile> file;
   const std::string fault =
       CatchError([&] { file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read); });
   if (!fault.empty()) {
-    CheckIsIndexFile(path);  // another program may have removed the file meanwhile
+    CheckExists(path);  // another program may have removed the file meanwhile
     throw IndexFileError(FileFault::Unreadable, fault);
   }
   return file;
@@ -392,8 +395,8 @@ std::vector<std::byte> IndexFileHead::Encode(bool complete) const
 
 namespace {
 
-/// Writes the shard of this rank. Returns the fault of this rank, or an empty text. Collective: every rank of
-/// the communicator calls it.
+/// Writes the shard of this rank to its slice of the file, with several ranks by MPI. Returns the fault of
+/// this rank, or an empty text. Collective: every rank of the communicator calls it.
 std::string WriteShard(
     Communicator& ranks, const std::string& path, const PartEntry& slice, const std::byte* shard)
 {

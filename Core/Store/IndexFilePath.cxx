@@ -30,8 +30,8 @@ constexpr double StrayAge = 86400;
 /// user.
 constexpr double IdleAge = 60;
 
-/// Returns the path of PatchIO's folder in the user's cache directory, or an empty text if the user has no
-/// cache directory.
+/// Returns the path of PatchIO's folder in the user's cache directory, or an empty text if neither
+/// $XDG_CACHE_HOME is an absolute path nor $HOME is set.
 std::string CacheDirectory()
 {
   const std::string cache = FromEnvironment("XDG_CACHE_HOME");
@@ -44,7 +44,7 @@ std::string CacheDirectory()
 
 /// Returns the name of the index file of `path` in a folder for index files of several folders. The name
 /// contains a checksum of the absolute path, so that files with the same name have different index files, and
-/// the name of the described file for the user.
+/// the name of the indexed file for the user.
 std::string NameInDirectory(const std::string& path)
 {
   const std::string absolute = AbsolutePath(path);
@@ -59,8 +59,8 @@ auto MembersOfPath(Record& indexFile)
   return std::tie(indexFile.Path, indexFile.NextToData, indexFile.HasOldName);
 }
 
-/// Returns the path of the index file of `path` in the same folder.
-std::string NameNextToData(const std::string& path)
+/// Returns the path of the index file of `path` in the folder of `path`.
+std::string PathNextToData(const std::string& path)
 {
   fs::path file(path);
   file = file.has_filename() ? file : file.parent_path();  // "folder/"
@@ -76,8 +76,8 @@ Error ActionError(const std::string& path, const char* action, int errorNumber)
       advice.empty() ? "Check what is at this path, and the permissions of its folder" : advice));
 }
 
-/// Returns the path with the old name. `indexFile`: path from NameNextToData().
-std::string OldNameOf(const std::string& indexFile)
+/// Returns the path with the old name. `indexFile`: path from PathNextToData().
+std::string PathWithOldName(const std::string& indexFile)
 {
   const fs::path file(indexFile);
   return (file.parent_path() / file.filename().string().substr(1)).string();
@@ -115,8 +115,8 @@ std::vector<IndexFilePath> AllIndexFilePathsFor(const std::string& path)
   if (!chosen.empty()) {
     paths.push_back({(fs::path(AbsolutePath(chosen)) / NameInDirectory(path)).string(), false});
   }
-  paths.push_back({NameNextToData(path), true});
-  paths.push_back({OldNameOf(paths.back().Path), true, true});
+  paths.push_back({PathNextToData(path), true});
+  paths.push_back({PathWithOldName(paths.back().Path), true, true});
   const std::string cache = CacheDirectory();
   if (!cache.empty()) {
     paths.push_back({cache + "/" + NameInDirectory(path), false});
@@ -174,7 +174,7 @@ std::string PrepareReplacement(const IndexFilePath& indexFile)
     }
   }
   for (const std::string& path :
-      {indexFile.Path, indexFile.NextToData ? OldNameOf(indexFile.Path) : indexFile.Path}) {
+      {indexFile.Path, indexFile.NextToData ? PathWithOldName(indexFile.Path) : indexFile.Path}) {
     RemoveStaleFiles(folder.string(), fs::path(path).filename().string() + ".", ".tmp", StrayAge);
   }
   return TemporaryName(indexFile.Path);
@@ -197,7 +197,7 @@ void ReplaceIndexFile(const std::string& temporary, const IndexFilePath& indexFi
   if (indexFile.NextToData) {
     // Usually, there is no index file with the old name. If the removal fails, readers find the new name
     // first.
-    unlink(OldNameOf(indexFile.Path).c_str());
+    unlink(PathWithOldName(indexFile.Path).c_str());
   }
 }
 

@@ -10,23 +10,23 @@
 
 namespace patchio {
 
-/// A path at which the index file of a file may be.
+/// A path at which the index file of another file, the indexed file, may be.
 struct IndexFilePath
 {
   std::string Path;
-  /// True: the index file lies in the folder of the described file, so that both files can be moved together.
-  /// False: the index file contains the absolute path of the described file.
+  /// True: the index file lies in the folder of the indexed file, so that both files can be moved together.
+  /// False: the index file contains the absolute path of the indexed file.
   bool NextToData = false;
-  /// True: the index file lies in the folder of the described file and has the old name, without the leading
-  /// dot. PatchIO reads an index file with the old name, never writes it, and removes it as soon as an index
-  /// file with the new name exists.
+  /// True: the index file has the old name, without the leading dot, in the folder of the indexed file.
+  /// PatchIO reads this file, never writes it, and removes it after writing an index file with the new name.
   bool HasOldName = false;
 };
 
 /// Returns the paths at which PatchIO looks for an index file of `path`, in this order: ".<name>.patchio"
 /// next to the file (hidden in file dialogs), the old name "<name>.patchio", and a file in the user's cache
-/// directory (${XDG_CACHE_HOME:-~/.cache}/patchio). If the environment variable PATCHIO_METADATA_DIR is set
-/// to a directory, absolute or relative to the working directory, returns only a path in this directory.
+/// directory (${XDG_CACHE_HOME:-~/.cache}/patchio) if there is one. If the environment variable
+/// PATCHIO_METADATA_DIR is set to a directory, absolute or relative to the working directory, returns only a
+/// path in this directory. Throws like AbsolutePath().
 std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path);
 /// Returns the paths of IndexFilePathsFor() at which PatchIO writes index files: all paths except the old
 /// name.
@@ -35,34 +35,36 @@ std::vector<IndexFilePath> WritableIndexFilePathsFor(const std::string& path);
 /// this variable is set, with both names next to the file, and in the user's cache directory.
 std::vector<IndexFilePath> AllIndexFilePathsFor(const std::string& path);
 
-/// Removes all index files of `path`, and temporary files that interrupted programs have left. Returns the
-/// paths of the removed index files. Throws Error if an index file cannot be removed.
+/// Removes all index files of `path`, and temporary files that have not changed for a minute, which
+/// interrupted programs have left. Returns the paths of the removed index files. Throws Error if an index
+/// file cannot be removed.
 std::vector<std::string> RemoveIndexFiles(const std::string& path);
 
-/// Returns the result of IndexFilePathsFor() on rank 0, on all ranks. Throws Error, the same on all ranks, if
+/// Returns rank 0's result of IndexFilePathsFor() on all ranks. Throws Error, the same on all ranks, if
 /// `path` is relative to a folder that no longer exists. Collective: every rank of the communicator calls it.
 std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& ranks, const std::string& path);
 
-/// Returns `path` as an absolute, normalized path, as index files contain it.
+/// Returns `path` as an absolute, normalized path, as index files contain it. Throws
+/// std::filesystem::filesystem_error if `path` is relative to a folder that no longer exists.
 std::string AbsolutePath(const std::string& path);
 
 /// Replaces an index file atomically. Creates the folder of the index file unless the index file is next to
-/// the data. Calls `write` with the path of a temporary file, which does not exist yet and which no other
-/// program uses; `write` creates this file. Then renames the temporary file to the index file, and removes an
-/// index file with the old name from the same folder. Removes the temporary file if `write` throws. Throws
-/// Error if the index file cannot be replaced.
+/// the data, and removes temporary files older than a day. Calls `write` with the path of a temporary file,
+/// which `write` must create and no other program uses. Then renames the temporary file to the index file,
+/// and removes an index file with the old name from the folder of the data. If `write` throws, removes the
+/// temporary file and rethrows the exception. Throws Error if the index file cannot be replaced.
 void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write);
 
 /// Performs the first step of SaveIndexFile(), for ranks that write together: creates the folder and removes
-/// abandoned temporary files. Returns the path of the temporary file. Only one rank calls this function.
-/// Throws Error.
+/// old temporary files. Returns the path of the temporary file, which does not exist yet. Only one rank calls
+/// this function. Throws Error if the folder cannot be created.
 std::string PrepareReplacement(const IndexFilePath& indexFile);
-/// Performs the last step of SaveIndexFile(): renames the file `temporary`. Only one rank calls this
-/// function. Throws Error.
+/// Performs the last steps of SaveIndexFile(): renames the file `temporary`, and removes an index file with
+/// the old name. Only one rank calls this function. If renaming fails, removes `temporary` and throws Error.
 void ReplaceIndexFile(const std::string& temporary, const IndexFilePath& indexFile);
 
-/// Returns `message` with the path of the index file instead of the path of the temporary file, which the
-/// user cannot find.
+/// Returns `message` with the path of the index file in place of the first mention of `temporary`, a path
+/// that the user cannot find.
 std::string WithIndexFileName(
     std::string message, const std::string& temporary, const IndexFilePath& indexFile);
 

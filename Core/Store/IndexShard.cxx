@@ -90,9 +90,9 @@ std::vector<PatchVariable> IndexShardBuilder::Requests(std::uint64_t first, std:
 void IndexShardBuilder::Add(std::uint64_t first, const LocationTable& table)
 {
   const std::size_t variables = this->Columns.size();
-  this->Numbers.clear();
+  this->TableFiles.clear();
   for (const std::string& name : table.Files) {
-    this->Numbers.push_back(this->FileNumber(name));
+    this->TableFiles.push_back(this->FilePosition(name));
   }
   for (std::size_t i = 0; i < table.Locations.size(); ++i) {
     this->AddLocation(first + i / variables, static_cast<int>(i % variables), table, table.Locations[i]);
@@ -100,7 +100,7 @@ void IndexShardBuilder::Add(std::uint64_t first, const LocationTable& table)
 }
 
 /// Returns the position of `name` in FileNames, to which new names are appended.
-std::uint32_t IndexShardBuilder::FileNumber(const std::string& name)
+std::uint32_t IndexShardBuilder::FilePosition(const std::string& name)
 {
   const auto number = static_cast<std::uint32_t>(this->FileNames.size());
   const auto [known, isNew] = this->FilePositions.emplace(name, number);
@@ -111,7 +111,7 @@ std::uint32_t IndexShardBuilder::FileNumber(const std::string& name)
   return number;
 }
 
-/// Adds a location unless the catalog implies the location.
+/// Adds a location unless the catalog implies the location. Only counts a Missing location.
 void IndexShardBuilder::AddLocation(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
@@ -127,8 +127,8 @@ void IndexShardBuilder::AddLocation(
   }
 }
 
-/// Adds a location that consists of ordinary byte ranges to the column of the variable. Returns false for any
-/// other location.
+/// Adds a regular location (see ColumnHead) to the column of the variable. Returns false for any other
+/// location.
 bool IndexShardBuilder::AddRegular(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
@@ -160,7 +160,7 @@ bool IndexShardBuilder::AddRegular(
   for (std::uint32_t c = 0; c < components; ++c) {
     column.Offsets[row * components + c] = byteRanges[c].Offset;
   }
-  column.Files[row] = this->Numbers[byteRanges[0].File];
+  column.Files[row] = this->TableFiles[byteRanges[0].File];
   return true;
 }
 
@@ -170,16 +170,17 @@ void IndexShardBuilder::AddIrregular(
 {
   this->IrregularKeys.push_back(row * this->Columns.size() + variable);
   if (this->RepeatsByteRanges(table, location)) {
-    // All materials of a patch have the same lists.
+    // The materials of a patch may share their byte ranges.
     Location copy = location;
     copy.First = this->Irregular.Locations.back().First;
     this->Irregular.Locations.push_back(copy);
   } else {
-    this->Irregular.Locations.push_back(AppendLocation(table, location, this->Irregular, this->Numbers));
+    this->Irregular.Locations.push_back(AppendLocation(table, location, this->Irregular, this->TableFiles));
   }
 }
 
-/// Returns whether a location has the same byte ranges as the irregular location that was added last.
+/// Returns whether a location of sparse volume fractions has the same byte ranges as the irregular location
+/// that was added last. Returns false for other locations.
 bool IndexShardBuilder::RepeatsByteRanges(const LocationTable& table, const Location& location) const
 {
   if (location.Kind != Encoding::SparseMaterials || this->Irregular.Locations.empty()) {
@@ -193,13 +194,13 @@ bool IndexShardBuilder::RepeatsByteRanges(const LocationTable& table, const Loca
       table.ByteRanges.begin() + location.First + location.Count,
       this->Irregular.ByteRanges.begin() + before.First, [this](const ByteRange& a, const ByteRange& b) {
         return a.Offset == b.Offset && a.Bytes == b.Bytes &&
-               this->Numbers[a.File] == static_cast<std::uint32_t>(b.File) && a.Type == b.Type &&
+               this->TableFiles[a.File] == static_cast<std::uint32_t>(b.File) && a.Type == b.Type &&
                a.BigEndian == b.BigEndian;
       });
 }
 
-/// Returns the file of each row: the file of the first ordinary byte range of the row. A row without ordinary
-/// byte ranges gets the file of the preceding row.
+/// Returns the file of each row, as a position in FileNames: the file of the first regular location of the
+/// row. A row without regular locations gets the file of the preceding row; the first rows get 0.
 std::vector<std::uint32_t> IndexShardBuilder::FilesOfRows() const
 {
   std::vector<std::uint32_t> files(this->Patches.size(), NoFile);
@@ -230,7 +231,7 @@ std::vector<ColumnHead> IndexShardBuilder::MakeColumnHeads(
     head.BigEndian = column.BigEndian;
     head.Components = static_cast<std::uint32_t>(this->Data.Variables[v].StoredArrays());
     if (column.Present) {
-      // A row without a value may name any file. With the file of the row, the tables of all columns are
+      // A row without a value may name any file. With the file of the row, the tables of most columns are
       // equal.
       std::vector<std::uint32_t> files = filesOfRows;
       for (std::size_t row = 0; row < files.size(); ++row) {

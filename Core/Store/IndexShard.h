@@ -72,30 +72,33 @@ private:
   std::size_t Position = 0;
 };
 
-/// The offset of a value that has no ordinary byte range.
+/// The offset of a value without a regular location (see ColumnHead).
 constexpr std::uint64_t NoOffset = std::numeric_limits<std::uint64_t>::max();
 
-/// The beginning of a shard, as stored. A ColumnHead for each variable follows.
+/// The beginning of a shard, as stored. A ColumnHead for each variable, the run tables, the offsets of all
+/// columns and the irregular locations follow.
 struct ShardHead
 {
   std::uint64_t FirstRow = 0;   ///< first row of the shard in the index
   std::uint64_t Rows = 0;       ///< number of rows: one for each patch
   std::uint64_t Variables = 0;  ///< number of variables
-  std::uint64_t RunTables = 0;  ///< number of tables of the files of rows
+  std::uint64_t RunTables = 0;  ///< number of run tables, which state the file of each row
 };
 
-/// The properties of the ordinary byte ranges of one variable in a shard, as stored.
+/// The properties of the regular locations of one variable in a shard, as stored. A regular location has one
+/// byte range per stored array, all in one file, with the column's type and byte order and the size that the
+/// catalog states.
 struct ColumnHead
 {
-  std::uint32_t Present = 0;     ///< 0: the variable has no ordinary byte ranges
+  std::uint32_t Present = 0;     ///< 0: the variable has no regular locations
   std::uint32_t Type = 0;        ///< ElementType of the values
   std::uint32_t BigEndian = 0;   ///< 1: the values are big-endian
   std::uint32_t Components = 0;  ///< number of byte ranges of a patch
-  std::uint32_t RunTable = 0;    ///< number of the table of the files of rows
+  std::uint32_t RunTable = 0;    ///< index of the run table of the variable
   std::uint32_t Unused = 0;
 };
 
-/// The order of the rows of the index, one for each patch: sorted by Patch::File, then by the number of the
+/// The order of the rows of the index, one for each patch: sorted by Patch::File, then by the index of the
 /// patch. The order can be computed from the catalog at any time, and takes memory only if the patches have
 /// another order.
 class RowOrder
@@ -134,7 +137,7 @@ public:
 
   /// Returns the number of values (patch, variable) that could not be located. The shard lacks these values.
   std::uint64_t Missing() const { return this->MissingCount; }
-  /// Returns the names of all files that contain values of the shard.
+  /// Returns the names of the files of all added tables, each once.
   const std::vector<std::string>& Files() const { return this->FileNames; }
   /// Returns the bytes of the shard. `numbers[i]`: number of Files()[i] in the index of all ranks.
   std::vector<std::byte> Finish(const std::vector<std::uint32_t>& numbers) const;
@@ -145,11 +148,11 @@ private:
     bool Present = false;
     ElementType Type = ElementType::Float32;
     bool BigEndian = false;
-    std::vector<std::uint64_t> Offsets;  ///< rows x components
-    std::vector<std::uint32_t> Files;    ///< file of each row
+    std::vector<std::uint64_t> Offsets;  ///< rows x components; NoOffset: no regular location
+    std::vector<std::uint32_t> Files;    ///< file of each row, as a position in FileNames
   };
   struct Runs;
-  std::uint32_t FileNumber(const std::string& name);
+  std::uint32_t FilePosition(const std::string& name);
   void AddLocation(std::uint64_t row, int variable, const LocationTable& table, const Location& location);
   bool AddRegular(std::uint64_t row, int variable, const LocationTable& table, const Location& location);
   void AddIrregular(std::uint64_t row, int variable, const LocationTable& table, const Location& location);
@@ -165,7 +168,7 @@ private:
   std::vector<std::uint64_t> IrregularKeys;  ///< keys, row x variables + variable, ascending
   LocationTable Irregular;
   std::vector<std::string> FileNames;
-  std::vector<std::uint32_t> Numbers;  ///< position in FileNames of each file of the current table
+  std::vector<std::uint32_t> TableFiles;  ///< position in FileNames of each file of the current table
   std::unordered_map<std::string, std::uint32_t> FilePositions;  ///< position of each name in FileNames
   std::uint64_t MissingCount = 0;
 };

@@ -64,7 +64,7 @@ void CheckSparse(const LocationTable& table, const Location& location, int array
     RequireInIndex(byteRanges[i].Type == (i == 3 ? ElementType::Float32 : ElementType::Int32),
         "sparse volume fractions of a wrong type");
     RequireInIndex(i == 0 || (byteRanges[i].Bytes == byteRanges[1].Bytes && byteRanges[i].Bytes % 4 == 0),
-        "mix arrays of different sizes");
+        "mix arrays of different or impossible sizes");
     CheckInside(byteRanges[i].Offset, byteRanges[i].Bytes, byteRanges[i].File, fileBytes);
   }
 }
@@ -88,7 +88,8 @@ void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uin
     RequireInIndex(chunk.Number < chunks, "a chunk outside its array");
     const std::uint64_t step = c == array.FirstChunk ? 1 : chunk.Number - table.Chunks[c - 1].Number;
     // SelectStep() finds the chunks of a time step by the numbers of the chunks, so no chunk may be missing.
-    RequireInIndex(step > 0 && step <= chunks && (step == 1 || array.StepStride == 0), "a duplicate chunk");
+    RequireInIndex(step > 0 && step <= chunks && (step == 1 || array.StepStride == 0),
+        "chunks out of order, or a missing chunk");
     if (chunk.Bytes > 0) {
       CheckInside(chunk.Offset, chunk.Bytes, array.File, fileBytes);
     }
@@ -113,19 +114,20 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
     chunks *= array.Dims[axis] / array.ChunkDims[axis] + (array.Dims[axis] % array.ChunkDims[axis] ? 1 : 0);
   }
   // The read would not set values without a chunk.
-  RequireInIndex(array.Count < values || array.ChunkCount == chunks, "too few chunks");
+  RequireInIndex(array.Count < values || array.ChunkCount == chunks, "a wrong number of chunks");
   RequireInIndex(array.ChunkCount > 0, "an array without chunks");
   if (array.StepStride > 0) {
     const ChunkRange range = ChunksHolding(all);
     const std::uint64_t first = table.Chunks[array.FirstChunk].Number;
-    RequireInIndex(first == range.Begin && array.ChunkCount == range.End - range.Begin, "too few chunks");
+    RequireInIndex(first == range.Begin && array.ChunkCount == range.End - range.Begin,
+        "an array with other chunks than its steps need");
   }
   CheckChunks(table, array, chunks, fileBytes);
 }
 
-/// Throws Error unless all data of `location` lie inside the files and have the types and sizes that the
-/// catalog states for the patch and variable of `request`. The records of `table` that `location` refers to
-/// must exist. `fileBytes`: size of each file of `table`.
+/// Throws Error unless all byte ranges and chunks of `location` lie inside the files, and the types and
+/// numbers of its values fit the patch and variable of `request`. The records of `table` that `location`
+/// refers to must exist. `fileBytes`: size of each file of `table`.
 void CheckLocation(const Catalog& catalog, const PatchVariable& request, const LocationTable& table,
     const Location& location, const std::vector<std::uint64_t>& fileBytes)
 {
@@ -188,7 +190,7 @@ struct IrregularLibraryArray
   std::uint64_t Count = 0;
   std::uint64_t StepStride = 0;
   /// Position of the array's name in the list of characters; the reason follows the name.
-  std::uint64_t Letters = 0;
+  std::uint64_t FirstCharacter = 0;
   std::uint32_t NameLength = 0;
   std::uint32_t ReasonLength = 0;
 };
@@ -205,11 +207,11 @@ struct IrregularHead
   std::uint64_t ChunkedArrays = 0;
   std::uint64_t Chunks = 0;
   std::uint64_t LibraryArrays = 0;
-  std::uint64_t Letters = 0;
+  std::uint64_t Characters = 0;
 };
 
-/// Returns the record of `array`, and appends its name and reason to `letters`.
-IrregularLibraryArray Pack(const LibraryArray& array, std::string& letters)
+/// Returns the record of `array`, and appends its name and reason to `characters`.
+IrregularLibraryArray Pack(const LibraryArray& array, std::string& characters)
 {
   IrregularLibraryArray packed;
   packed.File = array.File;
@@ -217,10 +219,10 @@ IrregularLibraryArray Pack(const LibraryArray& array, std::string& letters)
   packed.First = array.First;
   packed.Count = array.Count;
   packed.StepStride = array.StepStride;
-  packed.Letters = letters.size();
+  packed.FirstCharacter = characters.size();
   packed.NameLength = static_cast<std::uint32_t>(array.Dataset.size());
   packed.ReasonLength = static_cast<std::uint32_t>(array.Reason.size());
-  letters += array.Dataset + array.Reason;
+  characters += array.Dataset + array.Reason;
   return packed;
 }
 
@@ -242,8 +244,8 @@ void CheckFlag(const bool& flag)
   RequireInIndex(byte <= 1, "a flag that is neither 0 nor 1");
 }
 
-/// Returns whether `entry` has the same byte ranges as the preceding entry `before`, because the materials of
-/// a patch may share lists. `before`: null for the first entry.
+/// Returns whether `entry` and the preceding entry `before` are sparse materials with the same byte ranges,
+/// which the materials of a patch may share. `before`: null for the first entry.
 bool RepeatsByteRanges(const IrregularEntry& entry, const IrregularEntry* before)
 {
   constexpr auto sparse = static_cast<std::uint64_t>(Encoding::SparseMaterials);
@@ -271,19 +273,19 @@ void AppendIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>
         static_cast<std::uint64_t>(location.Kind)});
   }
   std::vector<IrregularLibraryArray> libraryArrays;
-  std::string letters;
+  std::string characters;
   for (const LibraryArray& array : table.LibraryArrays) {
-    libraryArrays.push_back(Pack(array, letters));
+    libraryArrays.push_back(Pack(array, characters));
   }
   const IrregularHead head{entries.size(), table.ByteRanges.size(), table.ChunkedArrays.size(),
-      table.Chunks.size(), libraryArrays.size(), letters.size()};
+      table.Chunks.size(), libraryArrays.size(), characters.size()};
   out.Append(&head, 1);
   out.Append(entries.data(), entries.size());
   out.Append(table.ByteRanges.data(), table.ByteRanges.size());
   out.Append(table.ChunkedArrays.data(), table.ChunkedArrays.size());
   out.Append(table.Chunks.data(), table.Chunks.size());
   out.Append(libraryArrays.data(), libraryArrays.size());
-  out.Append(letters.data(), letters.size());
+  out.Append(characters.data(), characters.size());
 }
 
 template <typename T>
@@ -300,22 +302,24 @@ IrregularLocations::IrregularLocations(ShardReader& in, std::uint64_t files, std
   this->ChunkedArrays = ReadList<ChunkedArray>(in, head.ChunkedArrays);
   this->Chunks = ReadList<Chunk>(in, head.Chunks);
   this->LibraryArrays = ReadList<IrregularLibraryArray>(in, head.LibraryArrays);
-  this->Letters = ReadList<char>(in, head.Letters);
+  this->Characters = ReadList<char>(in, head.Characters);
   this->CheckEntries(keys);
   this->CheckByteRanges(files);
   this->CheckChunkedArrays(files);
   this->CheckLibraryArrays(files);
 }
 
-/// Throws Error unless the records of each location follow the records of the preceding location. Then
-/// locations share no records, except for byte ranges (see RepeatsByteRanges()). `keys`: number of keys.
+/// Throws Error unless the keys ascend and are less than `keys`, and the records of each location follow the
+/// records of the preceding location. Then locations share no records, except for byte ranges (see
+/// RepeatsByteRanges()).
 void IrregularLocations::CheckEntries(std::uint64_t keys) const
 {
   std::uint64_t byteRanges = 0, chunkedArrays = 0, libraryArrays = 0, none = 0;
   const IrregularEntry* before = nullptr;
   for (std::uint64_t i = 0; i < this->Entries.Count; ++i) {
     const IrregularEntry& entry = this->Entries[i];
-    RequireInIndex(entry.Key < keys && (!before || before->Key < entry.Key), "entries out of order");
+    RequireInIndex(entry.Key < keys && (!before || before->Key < entry.Key),
+        "entries with keys out of order or out of range");
     RequireInIndex(entry.Kind <= static_cast<std::uint64_t>(Encoding::Library), "an unknown encoding");
     const auto kind = static_cast<Encoding>(entry.Kind);
     RequireInIndex(kind != Encoding::Missing, "an entry for a missing array");
@@ -335,7 +339,7 @@ void IrregularLocations::CheckEntries(std::uint64_t keys) const
   RequireInIndex(none == 0, "byte ranges for an array that stores no values");
   RequireInIndex(byteRanges == this->ByteRanges.Count && chunkedArrays == this->ChunkedArrays.Count &&
                      libraryArrays == this->LibraryArrays.Count,
-      "a location whose entries do not follow the entries of the location before");
+      "a wrong number of byte ranges or arrays");
 }
 
 void IrregularLocations::CheckByteRanges(std::uint64_t files) const
@@ -369,10 +373,10 @@ void IrregularLocations::CheckLibraryArrays(std::uint64_t files) const
   for (std::uint64_t i = 0; i < this->LibraryArrays.Count; ++i) {
     const IrregularLibraryArray& array = this->LibraryArrays[i];
     CheckFileAndType(array, files);
-    const std::uint64_t letters = std::uint64_t(array.NameLength) + array.ReasonLength;
-    RequireInIndex(
-        array.Letters == taken && letters <= this->Letters.Count - taken, "a name that ends too early");
-    taken += letters;
+    const std::uint64_t characters = std::uint64_t(array.NameLength) + array.ReasonLength;
+    RequireInIndex(array.FirstCharacter == taken && characters <= this->Characters.Count - taken,
+        "a name that ends too early");
+    taken += characters;
   }
 }
 
@@ -393,7 +397,7 @@ std::uint64_t IrregularLocations::Find(std::uint64_t key) const
 LibraryArray IrregularLocations::LibraryArrayAt(std::uint64_t index) const
 {
   const IrregularLibraryArray& packed = this->LibraryArrays[index];
-  const char* const name = this->Letters.Begin + packed.Letters;
+  const char* const name = this->Characters.Begin + packed.FirstCharacter;
   LibraryArray array;
   array.File = packed.File;
   array.Type = packed.Type;

@@ -1,6 +1,6 @@
-// Locations other than ordinary byte ranges, each with a key. Like the rest of a shard, these locations are
-// stored as plain records and used in place, so that the locations take memory once per machine, not once per
-// rank.
+// The irregular locations of a shard (see ColumnHead for the regular ones), each with a key. Like the rest of
+// a shard, these locations are stored as plain records and used in place, so that the locations take memory
+// once per machine, not once per rank.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -30,8 +30,8 @@ public:
   IrregularLocations() = default;
   /// Reads the locations from `in`, whose bytes must outlive this object. `files`: number of files; `keys`:
   /// number of keys. Throws Error if the bytes are damaged, or refer to missing records, to a file number >=
-  /// `files` or to a key >= `keys`. Each record belongs to one location, except for the byte ranges of sparse
-  /// materials, at most four, which may repeat.
+  /// `files` or to a key >= `keys`. Each record then belongs to one location, except that several sparse
+  /// materials may share their byte ranges, at most four per location.
   IrregularLocations(ShardReader& in, std::uint64_t files, std::uint64_t keys);
 
   /// Returns the number of locations.
@@ -43,19 +43,20 @@ public:
 
   static constexpr int AllSteps = -1;
   /// Appends the records of the location at `position` to `table`. Returns the location, which refers to
-  /// `table`. `numberOf`: function that converts a file number of the index into a file number of `table`;
-  /// `step`: time step to select from arrays of several time steps, or AllSteps.
+  /// these records, without adding it to `table`. `numberOf`: function that converts a file number of the
+  /// index into a file number of `table`; `step`: time step to select from arrays of several time steps, or
+  /// AllSteps.
   Location Append(std::uint64_t position, LocationTable& table,
       const std::function<std::uint32_t(std::uint32_t)>& numberOf, int step = AllSteps) const;
 
   /// Throws Error unless the location at `position` is valid for the patch and variable of `request`: its
-  /// bytes must lie inside the files, whose sizes are `fileBytes`, and have the number that the catalog
-  /// states.
+  /// byte ranges and chunks must lie inside the files, and its arrays must have the number of values that the
+  /// catalog states. `fileBytes`: size of each file.
   void Check(std::uint64_t position, const Catalog& catalog, const PatchVariable& request,
       const std::vector<std::uint64_t>& fileBytes) const;
 
-  /// Returns the number of stored bytes of all locations. Arrays that only the HDF5 library can read do not
-  /// count.
+  /// Returns the number of stored bytes of all locations. Byte ranges that sparse materials share count once
+  /// per location. Arrays that only the HDF5 library can read do not count.
   std::uint64_t StoredBytes() const;
 
 private:
@@ -81,7 +82,7 @@ private:
   List<ChunkedArray> ChunkedArrays;
   List<Chunk> Chunks;
   List<IrregularLibraryArray> LibraryArrays;
-  List<char> Letters;  ///< all names and reasons
+  List<char> Characters;  ///< of all names and reasons of LibraryArrays
 };
 
 }  // namespace patchio

@@ -15,8 +15,8 @@ namespace patchio {
 
 namespace {
 
-/// Number of requests of one call of Format::Locate(): enough to read each file once, and few enough to need
-/// little memory.
+/// Approximate number of requests of one call of Format::Locate(): enough to open most files only once, and
+/// few enough to need little memory.
 constexpr std::uint64_t BatchRequests = 1 << 17;
 
 /// Locates all variables of this rank's share of the patches. Returns a shard builder with the locations.
@@ -83,8 +83,8 @@ std::vector<std::string> JoinFiles(
   return all;
 }
 
-/// Sets the fingerprints and times of all files of `built` on all ranks. Each rank queries its share of the
-/// files with `threads` threads. Collective: every rank of the communicator calls it.
+/// Sets the fingerprints and times of all files of `built`, and VanishedFile, on all ranks. Each rank queries
+/// its share of the files with `threads` threads. Collective: every rank of the communicator calls it.
 void GatherFingerprints(Communicator& ranks, BuiltIndex& built, int threads)
 {
   struct Entry
@@ -239,7 +239,7 @@ LocationIndex::RunTable LocationIndex::ParseRuns(ShardReader& in, std::uint64_t 
 {
   RunTable runs;
   runs.Count = *in.Read<std::uint64_t>(1);
-  RequireInIndex(runs.Count >= 1 && runs.Count <= rows, "a table of files without files");
+  RequireInIndex(runs.Count >= 1 && runs.Count <= rows, "a table of files with a wrong length");
   runs.Begins = in.Read<std::uint32_t>(runs.Count);
   runs.Files = in.Read<std::uint32_t>(runs.Count);
   for (std::uint64_t i = 0; i < runs.Count; ++i) {
@@ -342,7 +342,7 @@ private:
   }
 
   /// Returns the number of values of a stored array. Variables of the same shape have the same number of
-  /// values on a patch.
+  /// values on a patch, so this method reuses the last number for them.
   std::uint64_t ValueCount(const PatchVariable& request)
   {
     const Variable& variable = this->Data.Variables[request.Variable];
@@ -396,8 +396,9 @@ private:
     }
   }
 
-  /// Returns the location of a value that has no ordinary byte range: an irregular location, or the location
-  /// that the catalog implies.
+  /// Returns the location of a value without a regular location: an irregular location, or the location that
+  /// the catalog implies. If the index lacks the value, returns a Missing location, and the answer is not
+  /// Complete.
   Location FindIrregular(std::uint64_t row, const PatchVariable& request)
   {
     const Shard& shard = *this->Current;

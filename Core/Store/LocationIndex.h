@@ -36,21 +36,24 @@ public:
   LocationIndex() = default;
   /// Uses the shards in place. `files`: names of the files of the index; `shards`: all shards in the order of
   /// rows, each at a multiple of 8 bytes; `memory`: owner of the memory of the shards. Throws Error if the
-  /// shards are damaged or do not match the catalog. Call Check() before Find().
+  /// shards are damaged or do not match the catalog. Call Check() before Find() if the shards come from a
+  /// file.
   LocationIndex(const Catalog& catalog, std::vector<std::string> files, const std::vector<ShardView>& shards,
       std::shared_ptr<const void> memory);
 
   const std::vector<std::string>& Files() const { return this->FileNames; }
 
-  /// Throws Error unless every value of the catalog has a location inside its file, with the size that the
-  /// catalog states. `fileBytes`: size of each of Files(), in bytes.
+  /// Throws Error unless every stored array of the catalog has a location, and every location has the size
+  /// that the catalog states and lies inside its file (not checked for arrays that only the HDF5 library can
+  /// read). `fileBytes`: size of each of Files(), in bytes.
   void Check(const Catalog& catalog, const std::vector<std::uint64_t>& fileBytes) const;
 
   /// Returns the locations of the requested values at the step Catalog::StepInFile of `catalog`, which may
   /// differ from the constructor's catalog only in the step. Thread-safe.
   IndexAnswer Find(const Catalog& catalog, const std::vector<PatchVariable>& requests) const;
 
-  /// Returns the number of bytes that all values take in the files.
+  /// Returns the number of bytes that all values take in the files; see IrregularLocations::StoredBytes() for
+  /// exceptions.
   std::uint64_t StoredBytes(const Catalog& catalog) const;
 
 private:
@@ -63,7 +66,7 @@ private:
   };
   struct Column
   {
-    /// Rows x components; null: the column has no ordinary byte ranges.
+    /// Rows x components; null: the column has no regular locations.
     const std::uint64_t* Offsets = nullptr;
     ElementType Type = ElementType::Float32;
     bool BigEndian = false;
@@ -121,7 +124,7 @@ DescribingState StateOfDescribingFile(const std::string& path);
 struct BuiltIndex
 {
   StepIndex Index;
-  /// Location of each rank's shard in the memory of the index, in bytes.
+  /// Offset and length of each rank's shard in the memory of the index, in bytes.
   std::vector<std::uint64_t> Offsets, Lengths;
   std::vector<std::int64_t> Changed;  ///< FileState::Changed of each file
   std::uint64_t Missing = 0;  ///< number of arrays that could not be located; the index lacks these arrays
@@ -134,8 +137,8 @@ struct BuiltIndex
 };
 
 /// Replaces the fingerprints of files that changed later than `settleSeconds` before `describing.Now` by
-/// fingerprints that match no file. Times of files are coarse, so these files may have changed again since
-/// the index was built.
+/// fingerprints that match no file. Times of files are coarse, so these files may change again without a
+/// change of their fingerprints.
 void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
 
 /// Builds the index of a step. Each rank makes one shard: the rank locates all variables of its share of the

@@ -19,18 +19,21 @@ namespace patchio {
 class SeriesIndexFile
 {
 public:
-  /// Reads the index file of the series at `path`, unless `mode` forbids reading or the index file cannot be
-  /// used. If `path` is a step, there is no index file of a series.
+  /// Reads the index file of the series at `path` if `mode` allows reading. If no index file can be used,
+  /// this object begins without heads; see Warning(). If `path` is a single step, its index file is that of
+  /// the step and has no heads.
   SeriesIndexFile(const std::string& path, IndexMode mode);
 
-  /// Returns the head of the step `stepPath` from this index file if the file of the step has not changed, or
-  /// else from the index file of the step. Returns nothing if neither index file has the head.
+  /// Returns the head of the step `stepPath` (TimeStep::Path) from this index file if the file of the step
+  /// has not changed, or else from the index file of the step. Returns nothing if neither index file has the
+  /// head or the mode forbids reading. Records the state of the file of the step for Save().
   std::optional<TimeStep> HeadOf(const std::string& stepPath);
 
   /// Adds the heads of the steps of `series` for which HeadOf() was called, except for steps whose files
-  /// changed later than `settleSeconds` before the construction of this object. Writes the index file if its
-  /// contents change and the mode allows writing. Returns the reason why writing failed as a message, or an
-  /// empty text.
+  /// changed later than `settleSeconds` before the construction of this object. If there are new heads or
+  /// notes and the mode allows writing, writes the index file to the first path at which writing succeeds.
+  /// Writes nothing for a single step, whose index file is that of the step. Returns the reason why writing
+  /// failed as a message, or an empty text.
   std::string Save(const Series& series, double settleSeconds);
 
   /// Returns a warning for the user about an index file that is damaged or cannot be read, or an empty text.
@@ -62,13 +65,13 @@ private:
 struct IndexedSeries
 {
   Series Contents;
-  std::string Warning;    ///< SeriesIndexFile::Warning()
+  std::string Warning;    ///< SeriesIndexFile::Warning(); empty for a single step
   std::string SaveFault;  ///< result of SeriesIndexFile::Save()
 };
 
-/// Opens the series at `path` with the help of its index file, and saves the index file. `mode`: a mode other
-/// than Off; `settleSeconds`: see SeriesIndexFile::Save(). Throws Error if the series cannot be opened. Not
-/// collective.
+/// Opens the series at `path` with the help of its index file, and saves the index file if `mode` allows
+/// writing. `options`: KnownHead takes precedence over index files; `mode`: a mode other than Off;
+/// `settleSeconds`: see SeriesIndexFile::Save(). Throws Error if the series cannot be opened. Not collective.
 IndexedSeries OpenWithIndexFile(
     const std::string& path, SeriesOptions options, IndexMode mode, double settleSeconds);
 

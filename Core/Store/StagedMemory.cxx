@@ -21,7 +21,8 @@
 namespace patchio {
 namespace {
 
-/// Number of bytes that stay free for other programs in the memory file system and in memory.
+/// Number of bytes that a shared block leaves free for other programs in the memory file system and in
+/// memory.
 constexpr std::uint64_t FreeBytes = std::uint64_t(64) << 20;
 /// Age in seconds from which a file in the memory file system must be from a killed program, because a
 /// running program removes the name of the file at once.
@@ -125,8 +126,8 @@ void StagedMemory::MapShared(Communicator& ranks, const StageSettings& settings)
   }
 }
 
-/// Creates the file `name` in `folder`, with the size of the block. Throws Error if there is not enough space
-/// or memory, or if the folder is not writable.
+/// Creates the file with the path `name` in `folder`, with the size of the block, and removes files of killed
+/// programs. Throws Error if there is not enough space or memory, or if the folder is not writable.
 void StagedMemory::CreateFile(const std::string& folder, const std::string& name)
 {
   const std::uint64_t needed = this->Bytes + FreeBytes;
@@ -146,7 +147,7 @@ void StagedMemory::CreateFile(const std::string& folder, const std::string& name
   }
 }
 
-/// Maps the file `name` into memory. Throws Error.
+/// Maps the file `name` into memory. Throws Error if the file cannot be opened or mapped.
 void StagedMemory::Map(const std::string& name)
 {
   const PlainFile file(name, PlainFile::Purpose::Update);
@@ -219,8 +220,8 @@ void StagedMemory::Gather(Communicator& ranks, const std::vector<std::uint64_t>&
   this->Finish(ranks);
 }
 
-/// Waits until all copies are complete, and makes them read-only. Collective: every rank of the communicator
-/// calls it.
+/// Waits until all copies are complete, makes a shared copy read-only, and frees the communicators.
+/// Collective: every rank of the communicator calls it.
 void StagedMemory::Finish(Communicator& ranks)
 {
   AllOf(ranks, true);  // a barrier: no rank continues before all ranks have written

@@ -14,8 +14,8 @@ namespace patchio {
 
 class PlainFile;
 
-/// Owns an MPI communicator, and frees the communicator in the destructor. The communicator is MPI_COMM_NULL
-/// without MPI.
+/// An MPI communicator, or MPI_COMM_NULL. The destructor frees the communicator unless MPI is finalized.
+/// Collective: every rank of the communicator destroys its object.
 class OwnedComm
 {
 public:
@@ -38,7 +38,8 @@ struct StageSettings
   int RanksPerMachine = 0;
 };
 
-/// A block of memory that the ranks of a machine share if possible. Load() or Gather() fills the block.
+/// A block of memory that the ranks of a machine share if possible. Load() or Gather(), called once, fills
+/// the block; a shared block is read-only afterwards.
 ///
 /// InMemory() is the switch `memory` of L. Cao et al., "Dual channel parallel I/O: A fast data access for
 /// scientific computing", 2015: the block lies in the memory file system. The other switch of the paper,
@@ -49,8 +50,9 @@ class StagedMemory
 public:
   /// Allocates a block of `bytes` bytes, the same number on all ranks. The block lies in the memory file
   /// system if this file system is writable and has enough space, and there is enough memory, on all
-  /// machines. Otherwise, or if there is only one rank, each rank allocates its own memory. Throws Error, the
-  /// same on all ranks, if the memory does not suffice. Collective: every rank of the communicator calls it.
+  /// machines. Otherwise, or with one rank or without MPI, each rank allocates its own memory. Throws Error,
+  /// the same on all ranks, if the memory does not suffice. Collective: every rank of the communicator calls
+  /// it.
   StagedMemory(Communicator& ranks, std::uint64_t bytes, const StageSettings& settings);
   ~StagedMemory();
   StagedMemory(const StagedMemory&) = delete;
@@ -95,8 +97,8 @@ private:
   int SharerCount = 1;
   /// This rank's own copy; null if the ranks of the machine share a copy.
   std::unique_ptr<std::byte[]> PrivateMemory;
-  OwnedComm Machine;  ///< the ranks that share this copy
-  OwnedComm Leaders;  ///< the first ranks of all copies; MPI_COMM_NULL on other ranks
+  OwnedComm Machine;  ///< the ranks of this machine, until the block is filled
+  OwnedComm Leaders;  ///< the first ranks of all machines, likewise; MPI_COMM_NULL on other ranks
 };
 
 }  // namespace patchio

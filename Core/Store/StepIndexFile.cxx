@@ -54,7 +54,8 @@ void CheckHead(const StepIndexHead& head, const std::string& path, const IndexFi
   const bool belongs = indexFile.NextToData ? head.Path.empty() : head.Path == AbsolutePath(path);
   if (!belongs || !state || state->Print != head.DescribingPrint) {
     throw IndexFileError(FileFault::Stale,
-        fmt::format("{}: the index file is outdated, because {} has changed.", indexFile.Path, path));
+        fmt::format("{}: the index file is outdated, because {} has changed or is another file.",
+            indexFile.Path, path));
   }
 }
 
@@ -66,7 +67,8 @@ struct Rank0Parts
   std::vector<std::byte> Head, Description;
 };
 
-/// Reads and checks the table and the parts of rank 0. Throws IndexFileError. Not collective.
+/// Reads and checks the table and the parts of rank 0. Throws Error if the index file cannot be used. Not
+/// collective.
 Rank0Parts ReadRank0Parts(const std::string& path, const IndexFilePath& indexFile)
 {
   Rank0Parts parts;
@@ -152,8 +154,8 @@ LocationIndex MakeIndex(const StepDescription& description, const IndexFileHead&
   return index;
 }
 
-/// Reads and checks an index file of the step that `path` describes. Throws IndexFileError, the same on all
-/// ranks, if the index file cannot be used. Collective: every rank of the communicator calls it.
+/// Reads and checks an index file of the step that `path` describes. Throws Error, the same on all ranks, if
+/// the index file cannot be used. Collective: every rank of the communicator calls it.
 StepIndexFile LoadIndexFile(Communicator& ranks, const std::string& path, const IndexFilePath& indexFile,
     const IndexSettings& settings)
 {

@@ -44,7 +44,7 @@ struct StepIndexFile
   std::uint64_t Bytes = 0;  ///< size of the index file
 };
 
-/// An index file that cannot be used, and the reason.
+/// A path without a usable index file, and the reason.
 struct IndexFileState
 {
   IndexFilePath File;
@@ -56,7 +56,7 @@ struct IndexFileState
 struct IndexFileSearch
 {
   std::optional<StepIndexFile> Found;    ///< nothing if there is no valid index file
-  std::vector<IndexFileState> Rejected;  ///< index files that cannot be used, in the order of the search
+  std::vector<IndexFileState> Rejected;  ///< paths without a usable index file, in the order of the search
 
   /// Returns a warning for the user about index files that are damaged or cannot be read, or an empty text.
   /// The warning does not mention stale or absent index files, nor unreadable index files if another index
@@ -73,25 +73,25 @@ struct IndexFileSearch
 IndexFileSearch FindStepIndexFile(
     Communicator& ranks, const std::string& path, const IndexSettings& settings);
 
-/// Returns the head of the step that `path` describes from the index file of the step, or nothing if there is
-/// no valid index file that matches the describing file. Reads and checks only the beginning of the index
-/// file. Not collective.
+/// Returns the head, without notes, of the step that `path` describes from the index file of the step, or
+/// nothing if there is no valid index file that matches the describing file. Reads and checks only the
+/// beginning of the index file. Not collective.
 std::optional<TimeStep> HeadFromIndexFile(const std::string& path);
 
 /// The result of SaveStepIndexFile().
 struct SaveOutcome
 {
   std::string Path;    ///< path of the index file; empty if the index was not saved
-  std::string Reason;  ///< reason why the index was not saved, as a phrase; empty if the index was saved
+  std::string Reason;  ///< why the index was not saved, as a phrase or as sentences; empty if it was saved
   /// Seconds until a new index can be saved, if the only obstacle is that files changed too recently;
   /// otherwise negative.
   double SecondsToWait = -1;
 };
 
-/// Writes the index file of a step to the first path at which writing succeeds. Writes nothing if
-/// FindStepIndexFile() would reject the index file. `describing`: state of the describing file before the
-/// step was opened. Does not throw if writing fails; see SaveOutcome::Reason. Collective: every rank of the
-/// communicator calls it.
+/// Writes the index file of a step to the first path at which writing succeeds. Writes nothing if the index
+/// is incomplete, if a file of the step changed recently or while it was read, or if FindStepIndexFile()
+/// would reject the index file. `describing`: state of the describing file before the step was opened. Does
+/// not throw if writing fails; see SaveOutcome::Reason. Collective: every rank of the communicator calls it.
 SaveOutcome SaveStepIndexFile(Communicator& ranks, const Format& format, const Catalog& catalog,
     BuiltIndex& built, const DescribingState& describing, const IndexSettings& settings);
 

@@ -25,7 +25,7 @@ struct StepIndexHead
 /// The second part of an index file: the files and the catalog of the step.
 struct StepDescription
 {
-  std::vector<std::string> Files;   ///< paths relative to the folder of the describing file
+  std::vector<std::string> Files;   ///< paths; in the index file, relative to the describing file's folder
   std::vector<Fingerprint> Prints;  ///< fingerprint of each of Files
   Catalog Data;
 };

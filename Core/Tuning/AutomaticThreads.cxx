@@ -20,7 +20,7 @@ namespace patchio {
 
 namespace {
 
-/// Returns the number of requests by other programs whose effect is less than the usual variation of rates.
+/// Returns the greatest load by other programs whose effect is less than the usual variation of rates.
 double NegligibleLoad(double concurrency)
 {
   return std::max(1.0, 0.1 * concurrency);
@@ -95,14 +95,14 @@ bool AreRatesRepeatable(MountClass mountClass)
          mountClass == MountClass::Fuse;
 }
 
-/// Returns a line for the report: "NC = 6: 10 requests in flight give ...".
+/// Returns a line for the report, without line end: "NC = 6: 10 requests in flight read at ...".
 std::string TextOf(const LoadEstimate& load)
 {
   return load.Confidence > 0 ? fmt::format("NC = {:.0f}: {}", load.Load, load.Source)
                              : "NC unknown (counts as 0): " + load.Source;
 }
 
-/// Returns a list of changes for the report: " 64, 57 from 3.1 s, ... 40 from 20.2 s". Shortens a long list
+/// Returns a list of changes for the report: " 64, ... 57 from 3.1 s, 40 from 20.2 s". Shortens a long list
 /// to the first change and the last changes.
 std::string TextOf(const std::vector<ThreadChange>& changes)
 {
@@ -160,11 +160,13 @@ void AutomaticThreads::Begin(
   this->Watch = Stopwatch();
 }
 
-/// Finds mount and profile. Reuses the previous result for SearchLifetime. Called on rank 0 only.
+/// Finds mount and profile. Reuses the result for the same path and number of ranks for SearchLifetime.
+/// Called on rank 0 only.
 void AutomaticThreads::FindStorage(const std::string& path, int rankCount)
 {
   const bool fresh = this->LastSearch && this->LastSearch->Path == path &&
-                     this->LastSearch->Ranks == rankCount && this->LastSearch->Age.Seconds() < SearchLifetime;
+                     this->LastSearch->RankCount == rankCount &&
+                     this->LastSearch->Age.Seconds() < SearchLifetime;
   if (!fresh) {
     this->LastSearch = StorageSearch{path, rankCount, {}, {}};
     const std::string fault = CatchError([&] {
@@ -212,9 +214,9 @@ LoadEstimate AutomaticThreads::EstimateLoad(const OwnReads& own)
   return this->SenseLoad ? this->SenseLoad(own) : this->Sensor->Sample(own);
 }
 
-/// Returns the load by other programs between the previous read of this reader and now. Returns the load of
-/// the current choice for 2 x SampleLifetime after that choice's sample, and an unknown load if less than
-/// LeastIdleSeconds have passed.
+/// Returns the load by other programs between the previous read of this reader and now. If this reader has
+/// read since SinceSample began, returns the load of the current choice for 2 x SampleLifetime, and later an
+/// unknown load. Also returns an unknown load if less than LeastIdleSeconds have passed.
 LoadEstimate AutomaticThreads::LoadBeforeRead()
 {
   const LoadEstimate tooShort{0, 0, "the time since the previous read was too short"};
@@ -229,7 +231,8 @@ LoadEstimate AutomaticThreads::LoadBeforeRead()
   return std::exchange(this->ReadSinceSample, false) ? tooShort : load;
 }
 
-/// Starts a window of the sensor in which this reader does not read.
+/// Begins a window of the sensor in which this reader does not read, unless the previous window began less
+/// than SampleLifetime ago.
 void AutomaticThreads::BeginIdleWindow()
 {
   this->ReadSinceSample = this->SinceSample && this->SinceSample->Seconds() < SampleLifetime;
@@ -239,9 +242,9 @@ void AutomaticThreads::BeginIdleWindow()
   }
 }
 
-/// Broadcasts the facts about the storage from rank 0, and the least limit on the threads of a rank. Uses few
-/// messages, because a short read loses more time by waiting for messages than by a poor number of threads.
-/// Collective: every rank of the communicator calls it.
+/// Broadcasts the facts about the storage from rank 0, and finds the least limit on the threads of a rank.
+/// Uses few messages, because a short read loses more time by waiting for messages than by a poor number of
+/// threads. Collective: every rank of the communicator calls it.
 void AutomaticThreads::BroadcastStorage(Communicator& ranks, int mostThreadsOfRank)
 {
   // The variable is static because hardware_concurrency() asks the kernel.
@@ -347,8 +350,8 @@ void AutomaticThreads::BroadcastLoad()
   this->CurrentChoice.Storage.Load = this->CurrentChoice.Load.Load;
 }
 
-/// Merges the measured rates into the profile, and creates a profile if the storage has no profile. Called on
-/// rank 0 only.
+/// Merges the measured rates into the profile, or into a new profile if the storage has no profile, and saves
+/// a changed profile. Called on rank 0 only.
 void AutomaticThreads::RefineProfile()
 {
   // A profile made from reads may describe a loaded storage, so later reads must be able to correct it.
@@ -360,7 +363,7 @@ void AutomaticThreads::RefineProfile()
       profile.StorageMount = *this->StorageMount;
       profile.Source = MeasuredSource;
       profile.Node = NodeClass();
-      profile.Ranks = this->Job.Ranks;
+      profile.Ranks = this->Job.RankCount;
       profile.FromReads = true;
     }
     if (MergeSamples(profile, samples)) {
@@ -396,7 +399,7 @@ std::string AutomaticThreads::Text() const
   text +=
       storage.Concurrency > 0
           ? fmt::format("  N* = {}: {}\n", storage.Concurrency, this->CurrentChoice.ConcurrencySource)
-          : fmt::format("  N* unknown: {} ({}) has {}; measure it with 'patchio probe'\n", this->MountPoint,
+          : fmt::format("  N* unknown: {} ({}) has {}; run 'patchio probe'\n", this->MountPoint,
                 NameOf(storage.Class),
                 this->CurrentChoice.HasUnusableProfiles ? "no usable profile (see the notes)" : "no profile");
   text += "  " + TextOf(this->CurrentChoice.Load) + "\n";

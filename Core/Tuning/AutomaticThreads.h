@@ -29,7 +29,7 @@ class UnloadedRates
 public:
   /// Adds a window of the read. threads: N; rate: bytes per second; load: the load known in this window;
   /// epoch: ThreadObservations::Epoch, which counts the changes of the storage that the ThreadController has
-  /// noticed. A rate that is not positive gives no sample.
+  /// noticed. A rate that is not positive gives no sample, but `load` still counts.
   void Add(int threads, double rate, const LoadEstimate& load, int epoch);
 
   /// Returns one sample per N: the mean rate of the windows with this N, up to the first change of the
@@ -52,22 +52,22 @@ private:
 struct ThreadChoice
 {
   StorageKnowledge Storage;       ///< Storage.Load equals Load.Load
-  std::string ConcurrencySource;  ///< "profile /home/me/.config/patchio/storage/scratch.json, measured"
+  std::string ConcurrencySource;  ///< origin of N*, see DescribeSource(); empty: N* is unknown
   /// NC before the read; after the read, the latest NC known during the read, if any.
   LoadEstimate Load;
   std::optional<StorageModel> Requests;  ///< cost of a request according to the profile
-  bool HasUnusableProfiles = false;      ///< true: profiles for this storage exist, but all are unusable
+  bool HasUnusableProfiles = false;      ///< true: no profile is usable, and the notes have reasons
 };
 
-/// Describes the origin of a profile: "profile /home/me/.config/patchio/storage/scratch.json, measured,
-/// 2026-11-21". If the profile has a table of threads, the text says so, and whether `rankCount` is beyond
-/// the end of the table.
+/// Returns the origin of a profile as text: "profile /home/me/.config/patchio/storage/scratch.json, measured,
+/// 2026-11-21" (no date if unknown). If the profile has a table of threads, the text says so, and whether
+/// `rankCount` is beyond the end of the table.
 std::string DescribeSource(const StorageProfile& profile, int rankCount);
 /// Returns N* of a profile. If the profile has a table of threads, returns the number of threads of all
-/// `rankCount` together.
+/// `rankCount` ranks together.
 int ConcurrencyFor(const StorageProfile& profile, int rankCount);
-/// Returns the number of threads, 1 to `most`, whose requests of 16 MiB each fit into an eighth of the free
-/// memory; the rest is for arrays.
+/// Returns the greatest number of threads, from 1 to `most`, whose requests of 16 MiB each fit into an eighth
+/// of the free memory; the rest is for arrays.
 int ThreadsThatFit(int most);
 
 /// Chooses the number of threads: finds the profile of the storage before a read, adapts the number to the
@@ -76,14 +76,14 @@ int ThreadsThatFit(int most);
 class AutomaticThreads
 {
 public:
-  /// Prepares a read of files next to `path`. mostThreadsOfRank: greatest number of threads of a rank; the
-  /// least value of all ranks counts. Does not throw if the storage or the load is unknown. Collective: every
-  /// rank of the communicator calls it.
+  /// Prepares a read of files in the folder of `path`. mostThreadsOfRank: greatest number of threads of a
+  /// rank; the least value of all ranks counts. Does not throw if the storage or the load is unknown.
+  /// Collective: every rank of the communicator calls it.
   void Begin(Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostThreadsOfRank);
   /// Returns the control of the current read, valid until the next Begin().
   ReadControl& Control() { return *this->Current; }
-  /// Ends the read, successful or not. Long reads refine the profile of network storages. Collective: every
-  /// rank of the communicator calls it.
+  /// Ends the read, successful or not. A read of at least 5 s may refine or create the profile of a network,
+  /// parallel or FUSE file system. Collective: every rank of the communicator calls it.
   void End();
 
   /// Announces reads of this reader between End() and Begin(), so that these reads do not count as load by
@@ -91,12 +91,13 @@ public:
   void IgnoreOwnReads() { this->ReadSinceSample = true; }
 
   const ThreadChoice& Choice() const { return this->CurrentChoice; }
-  /// Returns several lines for the report: N*, NC, reads in flight over time, and the origin of each.
+  /// Returns lines for the report: the policy, N* and NC with their origins, and the reads in flight over
+  /// time.
   std::string Text() const;
-  /// Returns F(N) of the storage's profile. Call this method on rank 0 only.
+  /// Returns N*, NC, and F(N) if the storage has a profile. Call this method on rank 0 only.
   StorageCurve Curve() const;
-  /// Returns the errors in profiles, and the reasons why PatchIO ignores profiles. Call this method on rank 0
-  /// only.
+  /// Returns the errors in reading and saving profiles, and the reasons why PatchIO ignores profiles. Call
+  /// this method on rank 0 only.
   const std::vector<std::string>& Notes() const { return this->ProfileNotes; }
 
   /// Replaces the LoadSensor on rank 0; for tests.
@@ -106,11 +107,11 @@ private:
   struct Key
   {
     std::string Mount;
-    int Ranks;
+    int RankCount;
     ThreadPolicy Policy;
     bool operator==(const Key& other) const
     {
-      return this->Mount == other.Mount && this->Ranks == other.Ranks && this->Policy == other.Policy;
+      return this->Mount == other.Mount && this->RankCount == other.RankCount && this->Policy == other.Policy;
     }
   };
 
@@ -118,7 +119,7 @@ private:
   struct StorageSearch
   {
     std::string Path;
-    int Ranks = 0;
+    int RankCount = 0;
     Stopwatch Age;
     std::vector<std::string> Notes;
   };

@@ -170,7 +170,8 @@ bool AddTally(const std::string& text, const std::string& name, Tally& total)
   return false;
 }
 
-/// Returns the contents of the files "stats" in all folders of `folder` whose names start with `prefix`.
+/// Returns the contents of the files "stats" in the subfolders of `folder` whose names start with `prefix`.
+/// Searches only the first MostTargets entries.
 std::vector<std::string> ReadStats(const std::string& folder, const std::string& prefix)
 {
   std::vector<std::string> texts;
@@ -187,7 +188,8 @@ std::vector<std::string> ReadStats(const std::string& folder, const std::string&
   return texts;
 }
 
-/// Returns the name of the file system: "scratch" for "10.0.0.1@tcp:10.0.0.2@tcp:/scratch/sub".
+/// Returns the name of the file system: "scratch" for "10.0.0.1@tcp:10.0.0.2@tcp:/scratch/sub"; empty if
+/// `source` has no ":/".
 std::string LustreName(const std::string& source)
 {
   const std::size_t begin = source.rfind(":/");
@@ -268,7 +270,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t LargestStatistics = std::size_t(1) << 22;  ///< enough for thousands of disks
 constexpr std::size_t MostStacked = 16;
 
-/// Parses a device number such as "8:1" in a file.
+/// Reads a device number such as "8:1" from a file. Returns nothing if the file has another content.
 std::optional<DeviceNumber> ReadDeviceNumber(const std::string& path)
 {
   const auto text = ReadKernelText(path, 64);
@@ -293,7 +295,7 @@ std::string TextOf(const DeviceNumber& device)
   return std::to_string(device.Major) + ":" + std::to_string(device.Minor);
 }
 
-/// Calls visit(words) for each line of /proc/diskstats until visit() returns true.
+/// Calls visit(words) for each line of proc/diskstats with at least 3 words until visit() returns true.
 template <typename Visit>
 void ForEachDisk(const std::string& root, Visit visit)
 {
@@ -334,7 +336,8 @@ std::optional<DeviceNumber> FindDeviceNumber(const std::string& source, const st
   return found;
 }
 
-/// Returns the devices that `device` consists of; for a partition, its disk.
+/// Returns the devices that `device` consists of; for a partition, its disk. Returns nothing for a disk, and
+/// if the devices are unknown or more than MostStacked.
 std::vector<DeviceNumber> UnderlyingDevices(const DeviceNumber& device, const std::string& root)
 {
   std::vector<DeviceNumber> below;

@@ -18,7 +18,7 @@ std::optional<std::string> ReadKernelText(const std::string& path, std::size_t m
 /// Removes the first line from `text` and returns it, without its line end.
 std::string_view PopLine(std::string_view& text);
 
-/// Splits a line at blanks into at most `most` words.
+/// Returns the first `most` words of a line. Blanks, tabs and carriage returns separate words.
 std::vector<std::string_view> SplitWords(std::string_view line, std::size_t most);
 
 /// Decodes the escapes of the kernel's mount tables: \ and three octal digits for blanks, tabs, line ends and
@@ -29,8 +29,8 @@ std::string Unescape(std::string_view text);
 /// bits.
 std::optional<std::uint64_t> ParseWholeNumber(std::string_view word);
 
-/// Returns the increase of a counter from `before` to `after`, also if the counter has 32 bits and has
-/// overflowed. Returns nothing if the increase is impossible, because the counter was reset.
+/// Returns the increase of a counter from `before` to `after`, also if a counter of 32 or 64 bits has
+/// overflowed. Returns nothing if `after` is less for another reason: the counter was reset.
 std::optional<std::uint64_t> CounterIncrease(std::uint64_t before, std::uint64_t after);
 
 /// Returns `root` with a slash at its end, so that root + "proc/x" is the path of "/proc/x".
@@ -47,14 +47,15 @@ struct ClientCounters
   double Seconds = 0;          ///< total duration of the answered reads, from request to answer
 };
 
-/// Reads the counters of an NFS mount from /proc/self/mountstats. Mounts of one server usually share their
-/// counters. Returns nothing if the file has no such mount, or if the mount's lines are malformed.
+/// Reads the counters of an NFS mount from proc/self/mountstats in the folder `root`. Mounts of one server
+/// usually share their counters. Returns nothing if the file cannot be read or has no such mount, or if the
+/// mount's lines are malformed.
 std::optional<ClientCounters> ReadNfsCounters(const std::string& mountPoint, const std::string& root);
 
 /// Reads the counters of a Lustre mount from the statistics of its storage targets (osc) and of the mount
-/// (llite), below /proc/fs/lustre or /sys/kernel/debug/lustre. Usually only administrators can read these
-/// statistics. source: "10.0.0.1@tcp:/scratch", with the name of the file system at the end. Returns nothing
-/// if the statistics cannot be read.
+/// (llite), below proc/fs/lustre or sys/kernel/debug/lustre in `root`. Usually only administrators can read
+/// these statistics. source: "10.0.0.1@tcp:/scratch", with the name of the file system after ":/". Returns
+/// nothing if the bytes of no target can be read; other counters that cannot be read are 0.
 std::optional<ClientCounters> ReadLustreCounters(const std::string& source, const std::string& root);
 
 /// The kernel's number of a block device.
@@ -84,16 +85,16 @@ struct Disk
 };
 
 /// Finds the disk of a mount. source: device name from the mount table, used if the device has no number of
-/// its own (major 0), as with btrfs. type: type of the file system. root: folder that contains proc, sys and
-/// dev. Returns nothing if the mount is not on a local disk.
+/// its own (major 0), as with btrfs. type: type of the file system; FUSE file systems have no usable source.
+/// root: folder that contains proc, sys and dev. Returns nothing if no local disk is found.
 std::optional<Disk> FindDisk(
     const DeviceNumber& device, const std::string& source, const std::string& type, const std::string& root);
 
-/// Reads the counters of a disk. Returns nothing if the device does not exist, or if the line has fewer
-/// columns than kernels since 2.6.25 write.
+/// Reads the counters of a disk. Returns nothing if the device does not exist, or if its line is malformed or
+/// has fewer columns than kernels since 2.6.25 write.
 std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const std::string& root);
 
-/// Returns the number of bytes that local disks (not network file systems) have delivered to this process
+/// Returns the number of bytes that disks, and some network file systems, have delivered to this process
 /// since its start. Reads from the page cache do not count. Returns nothing if the kernel does not provide
 /// this number.
 std::optional<std::uint64_t> FetchedBytes(const std::string& root = "/");

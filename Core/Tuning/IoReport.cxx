@@ -27,7 +27,7 @@ ByteUnit ByteUnitFor(double bytes)
   return fitting == units.end() ? ByteUnit{"bytes", 1} : *fitting;
 }
 
-/// Formats a duration: "3 s", "2 min", "1.5 h".
+/// Formats a duration in seconds: "3 s", "2 min", "1.5 h". Rounds seconds up.
 std::string DurationText(double seconds)
 {
   return seconds < 100    ? fmt::format("{:.0f} s", std::ceil(seconds))
@@ -90,7 +90,7 @@ std::string IoReport::Text() const
   std::string text;
   text += fmt::format("Ranks: {}\n", this->Ranks);
   text += fmt::format("Threads per rank (NT): {}\n", RangeText(this->ThreadsMin, this->ThreadsMax));
-  text += this->Threads;
+  text += this->ThreadsText;
   text += fmt::format("Patches: {}\n", this->Patches);
   if (this->Blocks > 0) {
     text += fmt::format("Blocks: {}\n", this->Blocks);
@@ -215,7 +215,8 @@ JsonValue JsonOf(const std::vector<ThreadChange>& changes)
   return list;
 }
 
-/// Returns points of the law for drawing lines: eight per doubling of N, up to twice the greatest N sampled.
+/// Returns points of the law for drawing lines: eight per doubling of N, from the least N sampled to twice
+/// the greatest.
 JsonValue JsonOfCurve(const RateFit& fit)
 {
   JsonValue points = JsonValue::array();

@@ -13,13 +13,14 @@
 
 namespace patchio {
 
-/// Returns the text of a progress bar: "Reading 1.2 of 4.8 GB, 850 MB/s, 4 s left", or "Reading 4.8 of 4.8
+/// Returns the text of a progress bar: "Reading 1.2 of 4.8 GB, 850 MB/s, 5 s left", or "Reading 4.8 of 4.8
 /// GB, decoding" when all bytes were read. bytes, bytesToRead: read so far and in total; rate: bytes per
-/// second. Omits rate and time if `rate` is 0, and all numbers if `bytesToRead` is 0 (not known yet).
+/// second. Omits rate and time if `rate` or `bytes` is 0, and all numbers if `bytesToRead` is 0 (not known
+/// yet).
 std::string ReadingText(double bytes, double bytesToRead, double rate);
 
 /// Returns the fraction, 0 to 1, of the progress bar that shows ReadingText(). taskFraction: finished
-/// fraction of the read tasks, which is the result if the bytes are unknown.
+/// fraction of the read tasks, which is the result if `bytesToRead` is 0.
 double ReadingFraction(double bytes, double bytesToRead, double taskFraction);
 
 /// The cost of a read on one rank, or on all ranks after CombineOverRanks().
@@ -35,24 +36,25 @@ struct IoReport
   std::uint64_t Bytes = 0;         ///< bytes read from the storage
   std::uint64_t CachedArrays = 0;  ///< arrays of blocks that were entirely or partly in the cache
   std::uint64_t CachedBytes = 0;   ///< bytes found in the cache
-  /// Slots of TBB's arena for read tasks; combined: sum over the ranks; 0: the calling thread read.
+  /// Most slots of TBB arenas with read tasks at once; combined: sum over the ranks; 0: the calling thread
+  /// read.
   int ArenaWidth = 0;
   int PeakInFlight = 0;       ///< most reads in flight at once; combined: sum over the ranks
-  double OpenSeconds = 0;     ///< time to read the catalog on one rank and to broadcast it
-  double LocateSeconds = 0;   ///< time to locate the bytes
-  double ReadSeconds = 0;     ///< time from the first to the last task
+  double OpenSeconds = 0;     ///< time to open series and step, including broadcasts
+  double LocateSeconds = 0;   ///< time to locate the bytes, including an index that was built
+  double ReadSeconds = 0;     ///< duration of RankRead::Read(); prefetch: from the first to the last task
   double StorageSeconds = 0;  ///< total time that the tasks waited for the storage, within ReadSeconds
   /// Total time in which the tasks undid filters and placed values, within ReadSeconds.
   double DecodeSeconds = 0;
   int Prefetches = 0;  ///< 1: the read was a prefetch; combined: number of ranks with a prefetch
   std::uint64_t PrefetchedBytes = 0;  ///< bytes that had been read when the step was requested
-  double WaitSeconds = 0;             ///< time from the request for the step until the data were complete
-  double AssembleSeconds = 0;         ///< time to make blocks, grids and blanking, and to pass arrays to VTK
-  std::string Threads;                ///< lines about the choice of NT; may be empty
+  double WaitSeconds = 0;             ///< duration of RankRead::Read(), in which the caller waits
+  double AssembleSeconds = 0;         ///< time to plan blocks and to make the output from the arrays
+  std::string ThreadsText;            ///< lines about the choice of NT; may be empty
   std::string FilterThreads;       ///< threads of VTK's filters per rank; empty if PatchIO does not set them
   std::string Metadata;            ///< origin of the metadata; empty: from the format
   std::vector<std::string> Notes;  ///< notes about omitted data and unusual conditions
-  /// Progress over ReadSeconds; empty if nothing was read, or for a prefetch.
+  /// Progress over ReadSeconds; empty for a prefetch, and if no read began.
   std::vector<TimelinePoint> Timeline;
 
   /// Returns the rate in 10^6 bytes per second; combined: all bytes over the time of the slowest rank.
@@ -67,11 +69,11 @@ struct IoReport
   std::string Text() const;
 };
 
-/// Returns, on all ranks, a report with the sums and maxima over all ranks and with the texts of the calling
-/// rank. Collective: every rank of the communicator calls it.
+/// Returns, on all ranks, a report with sums, least and greatest values over all ranks, and with the texts of
+/// the calling rank. Collective: every rank of the communicator calls it.
 IoReport CombineOverRanks(const IoReport& report, Communicator& ranks);
 
-/// Summary of a previous read.
+/// The summary of a read. DecodeSeconds is a part of ReadSeconds, see IoReport::DecodeWallSeconds().
 struct PastRead
 {
   double Time = 0;  ///< time of the displayed step
@@ -81,7 +83,7 @@ struct PastRead
   bool Cancelled = false;
 };
 
-/// The data of the report: the last read, and summaries of the reads before it.
+/// The data of the report: the last read, and summaries of the last MostPastReads reads.
 struct ReportData
 {
   static constexpr std::size_t MostPastReads = 50;
@@ -94,14 +96,14 @@ struct ReportData
   double BytesToRead = 0;             ///< total number of bytes of the read; 0: unknown
   std::vector<ThreadChange> Threads;  ///< requested number of reads in flight, all ranks together
   StorageCurve Storage;
-  std::deque<PastRead> PastReads;  ///< the last entry is `Last`
+  std::deque<PastRead> PastReads;  ///< oldest first; the last entry is the summary of `Last`
 
   /// Appends a summary of `Last` to `PastReads`, and drops the oldest entry if `PastReads` has more than
   /// MostPastReads entries.
   void AppendPastRead();
   /// Returns the mean number of reads in flight during the last read.
   double MeanInFlight() const;
-  /// Returns the report as plain text.
+  /// Returns the report as plain text; for a cancelled read, a text that says how much was read.
   std::string Text() const;
   /// Returns the report as JSON: times in seconds, sizes in bytes, rates in bytes per second. The user guide
   /// documents the members.

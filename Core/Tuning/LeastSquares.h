@@ -1,4 +1,4 @@
-// Weighted linear least squares with few unknowns. Some unknowns must not be negative.
+// Weighted linear least squares with few unknowns, of which some may have to be non-negative.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -25,15 +25,15 @@ public:
     this->ValueSquares += weight * value * value;
   }
 
-  /// Returns the sum of weighted squares for the vector `x`.
+  /// Returns the sum of weight (row . x - value)^2 for the vector `x`.
   double SquaredError(const Vector& x) const
   {
     return this->ValueSquares - 2 * x.dot(this->RightSide) + x.dot(this->NormalMatrix * x);
   }
 
   /// Returns the best x with x[i] >= 0 if `bounded[i]`. Tries all sets of unknowns that are zero, so the time
-  /// doubles with each unknown. Unknowns that the equations do not determine are zero. Returns nothing if
-  /// there is no finite solution.
+  /// doubles with each unknown. Unknowns that the equations do not determine are zero. Returns nothing if an
+  /// equation was not finite.
   std::optional<Vector> SolveNonNegative(const std::array<bool, Unknowns>& bounded) const
   {
     std::optional<Vector> best;

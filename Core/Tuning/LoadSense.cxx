@@ -98,7 +98,7 @@ double LeastOf(const std::vector<double>& squares)
   return *std::min_element(squares.begin(), squares.end());
 }
 
-/// Returns whether the deviation is at most four standard deviations above what errors alone cause.
+/// Returns whether the squared deviation is at most four standard deviations above what errors alone cause.
 bool IsExplained(double square, std::size_t windows)
 {
   return square <= windows + 4 * std::sqrt(2.0 * windows);
@@ -210,7 +210,7 @@ constexpr double ShortestWindow = 0.02;  ///< seconds: the kernel counts in step
 /// With fewer bytes in a window, the readers' shares of the rate are unknown.
 constexpr double FewBytes = 1e6;
 constexpr double MostBytesPerSecond = 1e13;  ///< a greater rate means that a counter was reset
-constexpr double MostCounted = 1e5;          ///< a greater number means that a counter was reset
+constexpr double PlausibleInFlight = 1e5;    ///< a greater number means that a counter was reset
 constexpr double WindowLifetime = 30;        ///< seconds for which windows count
 constexpr double LeastConfidence = 0.2;      ///< a load with less confidence is a guess
 
@@ -248,9 +248,9 @@ std::optional<DeviceRates> RatesOf(const DiskCounters& before, const DiskCounter
       IncreasePerSecond(before.SectorsWritten, after.SectorsWritten, 512, seconds, MostBytesPerSecond);
   // The total duration of all requests divided by the elapsed time is the number of requests in flight.
   const auto reading =
-      IncreasePerSecond(before.ReadMilliseconds, after.ReadMilliseconds, 1e-3, seconds, MostCounted);
+      IncreasePerSecond(before.ReadMilliseconds, after.ReadMilliseconds, 1e-3, seconds, PlausibleInFlight);
   const auto writing =
-      IncreasePerSecond(before.WriteMilliseconds, after.WriteMilliseconds, 1e-3, seconds, MostCounted);
+      IncreasePerSecond(before.WriteMilliseconds, after.WriteMilliseconds, 1e-3, seconds, PlausibleInFlight);
   const auto reads = CounterIncrease(before.Reads, after.Reads);
   if (!read || !written || !reading || !writing || !reads) {
     return {};
@@ -280,8 +280,8 @@ OwnRate FetchedRate(
   return {own.ThisMachine.value_or(own.AllRanks).Bytes / seconds, 0.5};
 }
 
-/// Returns the load if PatchIO read nothing from the disk: all requests in the disk are from other programs.
-/// `name` of the device is for the text.
+/// Returns the load if PatchIO read almost nothing from the disk: all requests in the disk count as those of
+/// other programs. name: the device, for the text.
 LoadEstimate LoadOfQueue(const DeviceRates& device, const std::string& name, double confidence)
 {
   return {device.InFlight, confidence,
@@ -295,9 +295,9 @@ struct ForeignRequests
   double Middle() const { return 0.5 * (this->Least + this->Most); }
 };
 
-/// Returns the number of requests in the disk's queue that are not PatchIO's. inDisk: PatchIO's requests in
-/// the disk; foreignRate: bytes per second of other programs. The kernel may split a request of PatchIO; the
-/// number of parts is uncertain if other programs use requests of another size.
+/// Returns bounds for the number of requests in the disk's queue that are not PatchIO's. inDisk: PatchIO's
+/// requests in the disk; foreignRate: bytes per second of other programs. The kernel may split a request of
+/// PatchIO; the number of parts is uncertain if other programs use requests of another size.
 ForeignRequests ForeignRequestsIn(const DeviceRates& device, const OwnReadTotals& localReads, double inDisk,
     double foreignRate, const Disk& disk)
 {
@@ -374,7 +374,7 @@ std::optional<ClientRates> RatesOf(const ClientCounters& before, const ClientCou
       IncreasePerSecond(before.BytesDelivered, after.BytesDelivered, 1, seconds, MostBytesPerSecond);
   const auto requests = IncreasePerSecond(before.Requests, after.Requests, 1, seconds, MostBytesPerSecond);
   const double inFlight = (after.Seconds - before.Seconds) / seconds;
-  if (!requested || !delivered || !requests || !(inFlight >= 0 && inFlight < MostCounted)) {
+  if (!requested || !delivered || !requests || !(inFlight >= 0 && inFlight < PlausibleInFlight)) {
     return {};
   }
   return ClientRates{*requested, *delivered, inFlight, *requests};
@@ -400,7 +400,8 @@ LoadEstimate LoadOfMachine(
       fmt::format("{}: others on this machine read {} of {}", name, RateText(foreignRate), RateText(all))};
 }
 
-/// Returns whether the servers answer as fast as when idle, or nothing if that speed is unknown.
+/// Returns whether the servers answer about as fast as when idle, or nothing if no request was answered or
+/// the speed of the idle servers is unknown.
 std::optional<bool> RespondsAsIdle(const ClientRates& client, const std::optional<LoadCurve>& curve)
 {
   if (!curve || !curve->Requests || client.Requests <= 0) {

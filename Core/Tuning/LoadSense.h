@@ -40,9 +40,9 @@ struct InvertedLoad
   double Load = 0;        ///< median of the posterior distribution
   double Least = 0;       ///< 5 % quantile
   double Most = 0;        ///< 95 % quantile
-  double Confidence = 0;  ///< 0..1: max(0, 2 P - 1), P: probability that the load is within 2 or 25 % of Load
+  double Confidence = 0;  ///< 0..1, see InvertLoad()
   int Windows = 0;        ///< number of newest windows that the estimate uses
-  bool Fits = false;      ///< false: no load explains the rates; the curve does not fit the storage
+  bool Fits = false;      ///< false: no load explains the newest rate, or the arguments have no valid numbers
 };
 
 /// Estimates the load C by other programs from the rates of this reader. curve: F(N). windows: oldest first;
@@ -51,7 +51,9 @@ struct InvertedLoad
 /// all windows together, given the noise of the rates and the errors of the curve as a whole and from one N
 /// to another. The result is broad if the rate hardly depends on C (as long as F is proportional to N), and
 /// narrow if windows with different N agree. Ignores older windows that contradict the newest windows,
-/// because the load has changed, and invalid windows (N or rate not above 0).
+/// because the load has changed, and invalid windows (N or rate not positive and finite). Confidence is
+/// max(0, 2 P - 1), P: probability that the load differs from Load by at most 2 or 25 %; times 0.8 if all
+/// windows have about the same N.
 InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& windows);
 
 /// An estimate of NC, the number of requests that other programs keep in flight on a storage while PatchIO
@@ -63,7 +65,7 @@ struct LoadEstimate
   std::string Source;  ///< origin in one line of plain words: "device sda: others read 120 MB/s of 400 MB/s"
 };
 
-/// Totals of this reader's reads since the previous sample, on a group of ranks.
+/// The totals of this reader's reads since the previous sample, on a group of ranks.
 struct OwnReadTotals
 {
   std::uint64_t Bytes = 0;
@@ -80,12 +82,12 @@ struct OwnReads
   /// FetchedBytes() since the previous sample. Empty: unknown; the sensor then uses FetchedBytes() of its own
   /// process.
   std::optional<std::uint64_t> Fetched;
-  /// False if N changed, or requests begun with a greater N were still in flight. The rate then belongs to no
-  /// single N, so the sensor uses only the counters.
+  /// False if N changed, or requests begun with another N may have been in flight. The rate then belongs to
+  /// no single N, so the sensor uses only the counters.
   bool Steady = true;
 };
 
-/// Returns F(N) of a profile, or nothing if the profile has no samples.
+/// Returns F(N) of a profile, or nothing if its fit is unknown.
 std::optional<LoadCurve> CurveOf(const StorageProfile& profile);
 
 /// Estimates the load by other programs on one mount, from successive windows of time. Each window lasts from
@@ -97,8 +99,8 @@ std::optional<LoadCurve> CurveOf(const StorageProfile& profile);
 ///   machines from the rate.
 /// * Other storages: infers the load from the rate, if F(N) is known (InvertLoad).
 ///
-/// Counted loads take precedence over inferred loads; contradicting results give "unknown". Does not throw:
-/// counters that cannot be read give "unknown", and Source says so. Not thread-safe.
+/// Counted loads take precedence over inferred loads; see CombineLoads(). Does not throw: counters that
+/// cannot be read give "unknown", and Source says so. Not thread-safe.
 class LoadSensor
 {
 public:
@@ -109,8 +111,8 @@ public:
   /// Replaces F(N), for example after the profile was created or changed.
   void SetCurve(std::optional<LoadCurve> curve) { this->Curve = std::move(curve); }
   /// Ends the window that the previous call began, and begins the next one. Returns the load in the window
-  /// that ended; the first call returns "unknown". own: the reads of this reader in the window. seconds:
-  /// current time, on any monotonic clock.
+  /// that ended; the first call, and a window of less than 0.02 s, give "unknown". own: the reads of this
+  /// reader in the window. seconds: current time, on any monotonic clock.
   LoadEstimate Sample(const OwnReads& own, double seconds);
   /// Calls Sample() with the time of the steady clock.
   LoadEstimate Sample(const OwnReads& own);
@@ -126,7 +128,8 @@ public:
 
 private:
   CounterValues ReadCounters(double seconds) const;
-  /// Adds `window`, which ends at the time `seconds`, and infers the load from the windows of the last 30 s.
+  /// Adds `window`, which ends at the time `seconds`, and infers the load from the windows of the last 30 s,
+  /// at most 8. Gives "unknown" without F(N).
   LoadEstimate InferLoad(const LoadWindow& window, double seconds);
 
   Mount StorageMount;
@@ -139,7 +142,8 @@ private:
 };
 
 /// Combines the load from counters (`counted`) with the load inferred from the rate (`inferred`). Agreement
-/// raises the confidence; disagreement lowers the confidence or gives "unknown".
+/// raises the confidence. If the loads disagree, returns `counted` with less confidence, or "unknown" if the
+/// confidence of `counted` is below 0.5.
 LoadEstimate CombineLoads(const LoadEstimate& counted, const LoadEstimate& inferred);
 
 }  // namespace patchio

@@ -7,7 +7,8 @@
 
 namespace patchio {
 
-/// Returns the median; the mean of the two middle values if their number is even. `values` must not be empty.
+/// Returns the median: the middle value, or the mean of the two middle values of an even number of values.
+/// `values` must not be empty.
 inline double MedianOf(std::vector<double> values)
 {
   return boost::math::statistics::median(values.begin(), values.end());

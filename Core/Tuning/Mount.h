@@ -27,23 +27,24 @@ MountClass ClassOfType(const std::string& type);
 struct Mount
 {
   std::string Point;    ///< mount point; empty if unknown
-  std::string Root;     ///< folder of the file system that is visible at Point; "/" except for bind mounts
+  std::string Root;     ///< folder of the file system that is visible at Point; usually "/"
   std::string Type;     ///< type of the file system
   std::string Source;   ///< device or server
   std::string Options;  ///< options of the mount, then of the file system, separated by commas
   int Major = 0;        ///< device number; not constant for network and FUSE file systems
   int Minor = 0;
   MountClass Class = MountClass::Unknown;
-  int StripeCount = 0;  ///< Lustre: number of servers with the path's bytes; 0: unknown
+  int StripeCount = 0;  ///< Lustre: greatest number of stripes of the path; 0: unknown
 };
 
 constexpr const char* ProcMountInfo = "/proc/self/mountinfo";
 
-/// Returns the absolute path, with symbolic links resolved in the part that exists.
+/// Returns the absolute path without slashes at its end, with symbolic links resolved in the part that
+/// exists.
 std::string ResolvedPath(const std::string& path);
 
 /// Returns the mount on which `path` lies; the path need not exist. Candidates are the mounts above the path
-/// that have the path's device or, if no mount has this device, all mounts above the path. The result is the
+/// that have the path's device or, if no such mount exists, all mounts above the path. The result is the
 /// candidate with the longest mount point, and the last candidate if several are on this point. Returns a
 /// mount on "/" if no mount is above the path, for example if the root folder is not a mount. Returns nothing
 /// if `mountInfo` (a file like /proc/self/mountinfo) contains no mounts or cannot be read. Ignores malformed
@@ -61,8 +62,8 @@ std::string NodeClass();
 /// Returns the class of the node `machine` with `cores` cores.
 std::string NodeClassOf(const std::string& machine, int cores);
 
-/// Returns the smallest power of two that is at least `rankCount`. Ranks of one class share profiles, because
-/// their rates differ little.
+/// Returns the smallest power of two that is at least `rankCount`. Numbers of ranks in one class share
+/// profiles, because their rates differ little.
 int RankClass(int rankCount);
 
 /// Returns whether `path` is `folder` or lies in `folder`. Both are absolute paths without links.

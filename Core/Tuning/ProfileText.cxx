@@ -66,7 +66,7 @@ OrderedJson JsonOf(const RateFit& fit)
   return json;
 }
 
-/// Groups the rates by N, so that users see the curve.
+/// Groups the rates, rounded to bytes per second, by N, so that users see the curve.
 OrderedJson JsonOf(const std::vector<RateSample>& samples)
 {
   std::map<int, std::vector<double>> rates;
@@ -145,7 +145,8 @@ public:
     return static_cast<int>(value);
   }
 
-  /// Parses the time `name`, as written by UtcText(). Returns 0 if the profile has no such time.
+  /// Parses the time `name`, as written by UtcText(). Returns 0 if the profile has no such time, or the time
+  /// is "never".
   double Time(const char* name) const
   {
     const std::string text = this->Text(name);
@@ -164,8 +165,8 @@ public:
   static std::string Excerpt(const Json& json)
   {
     constexpr std::size_t most = 40;
-    if (json.is_structured()) {
-      return "a list or an object";  // writing a deeply nested value would overflow the stack
+    if (json.is_structured()) {  // writing a deeply nested value would overflow the stack
+      return json.is_array() ? "a list" : "an object";
     }
     const std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
     return text.size() <= most ? text : text.substr(0, most) + " ...";
@@ -176,7 +177,7 @@ private:
   const std::string& File;
 };
 
-/// Checks a mount point written by a user, and removes slashes from its end.
+/// Returns a mount point without slashes at its end. Throws Error if it does not begin with a slash.
 std::string ParseMountPoint(const JsonObject& object, std::string point)
 {
   if (point.empty() || point.front() != '/') {
@@ -229,8 +230,7 @@ std::vector<RateSample> ParseSamples(const JsonObject& profile, const std::strin
     const Json* concurrency = object.Find("in_flight");
     const Json* rates = object.Find("bytes_per_second");
     if (!concurrency || !rates) {
-      object.Fail(
-          "\"in_flight\" and \"bytes_per_second\" in each of the samples", JsonObject::Excerpt(entry));
+      object.Fail("\"in_flight\" and \"bytes_per_second\" in each of the samples", "a sample without them");
     }
     const int inFlight = object.WholeNumber(*concurrency, "in_flight", MostConcurrency);
     int pass = 0;

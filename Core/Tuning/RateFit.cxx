@@ -39,8 +39,8 @@ struct RatePoint
 struct RatePoints
 {
   std::vector<RatePoint> All;  ///< by ascending N
-  double Samples = 0;
-  double WithinSquares = 0;  ///< sum of squares of ln(rate) around the points, due to noise
+  double SampleCount = 0;
+  double WithinSquares = 0;  ///< sum of squares of ln(rate) around the points, as expected from Noise
   double Noise = AssumedNoise;
 };
 
@@ -78,10 +78,10 @@ RatePoints GroupByConcurrency(const std::vector<RateSample>& samples)
     if (values.size() > 1) {
       spreads.push_back(StandardDeviation(squares, values.size()));
     }
-    points.Samples += point.Weight;
+    points.SampleCount += point.Weight;
     points.All.push_back(point);
   }
-  const double repeats = points.Samples - static_cast<double>(points.All.size());
+  const double repeats = points.SampleCount - static_cast<double>(points.All.size());
   points.Noise = spreads.empty() ? AssumedNoise : std::max(MedianOf(spreads), LeastNoise);
   points.WithinSquares = spreads.empty() ? 0 : points.Noise * points.Noise * repeats;
   return points;
@@ -112,7 +112,7 @@ struct FittedShape
   RateShape Shape;
   double LogTop = 0;
   double SquaredError = 0;  ///< weighted sum of squares of the points around the shape, in ln(rate)
-  double Parameters = 0;    ///< slopes, and their corners within the sampled range
+  double Parameters = 0;    ///< number of fitted slopes, and of corners that the samples can show
 };
 
 /// The resolution of the search for the corners K and E of shapes with one sharpness.
@@ -120,7 +120,7 @@ struct CornerGrid
 {
   double Sharpness;
   int StepsOfOctave;
-  int StepsOfEnd;  ///< E is this number of steps, or a multiple, above K
+  int StepsOfEnd;  ///< E is a multiple (0, 1, ...) of this number of steps above K
 };
 
 /// Smooth corners need no fine grid. The grid is robust against the many local minima.
@@ -160,7 +160,7 @@ void FitShape(const RatePoints& points, const RateShape& corners, Slope rise, Sl
 }
 
 /// Fits all shapes with the given corners. withoutRise, withoutFall: also fits shapes without K, or without
-/// E; the caller sets these flags for one corner of K, or of E, so that each such shape is fitted once.
+/// E; the caller sets these flags for one position of K, or of E, so that each such shape is fitted once.
 void FitSlopes(const RatePoints& points, const RateShape& corners, bool withoutRise, bool withoutFall,
     std::vector<FittedShape>& fitted)
 {
@@ -205,13 +205,13 @@ std::vector<FittedShape> FitShapes(const RatePoints& points)
 double AkaikeCriterion(const RatePoints& points, const FittedShape& shape)
 {
   const double parameters = shape.Parameters + 2;  // plus top and noise
-  const double left = points.Samples - parameters - 1;
+  const double left = points.SampleCount - parameters - 1;
   if (left <= 0) {
     return std::numeric_limits<double>::infinity();
   }
   const double variance =
-      std::max((shape.SquaredError + points.WithinSquares) / points.Samples, LeastNoise * LeastNoise);
-  return points.Samples * std::log(variance) + 2 * parameters + 2 * parameters * (parameters + 1) / left;
+      std::max((shape.SquaredError + points.WithinSquares) / points.SampleCount, LeastNoise * LeastNoise);
+  return points.SampleCount * std::log(variance) + 2 * parameters + 2 * parameters * (parameters + 1) / left;
 }
 
 /// Returns the shape with the fewest parameters, unless another shape is clearly more likely.
@@ -250,9 +250,9 @@ Deviations DeviationsFrom(const RatePoints& points, const FittedShape& fitted)
   std::sort(squares.begin(), squares.end());
   const auto mean = [&squares] {
     double sum = 0, weight = 0;
-    for (const auto& [square, of] : squares) {
-      sum += square * of;
-      weight += of;
+    for (const auto& [square, pointWeight] : squares) {
+      sum += square * pointWeight;
+      weight += pointWeight;
     }
     return std::sqrt(sum / weight);
   };

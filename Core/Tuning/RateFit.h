@@ -57,19 +57,22 @@ public:
   int Best() const { return this->BestValue; }
 
   RateLaw Law() const { return this->LawValue; }
-  /// Returns the coefficients in the order of the formula at RateShape, or nothing if the samples are only
-  /// interpolated.
+  /// Returns the coefficients top, rise, K, E, fall and s of RateShape; only top for a constant; nothing if
+  /// the samples are only interpolated, or the fit is unknown.
   std::vector<RateCoefficient> Coefficients() const;
-  /// Returns the relative deviation of the mean samples from the law (root mean square). If the samples are
-  /// only interpolated, the deviation is from the best law, and shows how rough the samples are.
+  /// Returns the relative deviation of the mean or median rates of each N from the law (root mean square); 0
+  /// if unknown. If the samples are only interpolated, the deviation is from the best law, and shows how
+  /// rough the samples are.
   double Residual() const { return this->ResidualValue; }
-  /// Returns the relative standard deviation of samples of one N, or an assumption if no N has two samples.
+  /// Returns the relative standard deviation of samples of one N, at least 1 %, or an assumption if no N has
+  /// two samples; 0 if unknown.
   double Noise() const { return this->NoiseValue; }
   /// Returns the least N sampled; 0 if unknown.
   int Least() const { return this->LeastValue; }
   /// Returns the greatest N sampled; 0 if unknown.
   int Most() const { return this->MostValue; }
-  /// Returns one line for the user: the law, its coefficients, N*, residual and noise.
+  /// Returns one line for the user, without line end: the law, its coefficients, N*, residual and noise; or
+  /// "unknown".
   std::string Text() const;
 
 private:
@@ -87,11 +90,12 @@ private:
   double NoiseValue = 0;
 };
 
-/// Fits the constant and the shapes of RateShape with relative errors, and chooses the shape with the least
-/// Akaike criterion, corrected for few samples (C. M. Hurvich and C.-L. Tsai, "Regression and time series
-/// model selection in small samples", 1989), given the spread of samples of one N. Ignores samples that are
-/// not valid, see IsValidSample(). Uses the median if there are three or more samples of one N. Takes some
-/// milliseconds.
+/// Fits the constant and the shapes of RateShape with relative errors. Of the shapes whose Akaike criterion
+/// is close to the least, chooses one with the fewest parameters. The criterion is corrected for few samples
+/// (C. M. Hurvich and C.-L. Tsai, "Regression and time series model selection in small samples", 1989).
+/// Interpolates the samples if no shape fits. The fit is unknown if the samples have fewer than three
+/// different N. Ignores samples that are not valid, see IsValidSample(). Uses the median if there are three
+/// or more samples of one N. Takes some milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
 
 /// The range that contains N* in 9 of 10 similar measurements.
@@ -101,8 +105,8 @@ struct ConcurrencyRange
   int Most = 1;
 };
 
-/// Estimates the uncertainty of N* by many simulations. Each simulation draws as many samples of each N as
-/// were measured, with the estimated noise, and fits them. If the fit is a constant, interpolates the drawn
+/// Estimates the uncertainty of N* by 60 simulations. Each simulation draws as many samples of each N as were
+/// measured, with the estimated noise, and fits them. If the fit is a constant, interpolates the drawn
 /// samples instead. The result is deterministic. Returns 1 to 1 if FitRates() gives no law. Takes some tenths
 /// of a second.
 ConcurrencyRange EstimateBestRange(const std::vector<RateSample>& samples);

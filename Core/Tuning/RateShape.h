@@ -11,9 +11,9 @@ namespace patchio {
 ///     F(N) = top (1 + (K/N)^s)^(-rise/s) (1 + (N/E)^s)^(-fall/s),  K <= E.
 ///
 /// F rises like N^rise up to K, is level between K and E, and falls like N^-fall beyond E. With rise = fall =
-/// 1 and s from 1 to 2, this is the Universal Scalability Law (N. J. Gunther, "Guerrilla Capacity Planning",
-/// 2007); a large s is for a storage that serves a fixed number of requests at once. The factor `top` is not
-/// part of the shape.
+/// 1 and s from 1 to 2, this is nearly the Universal Scalability Law (N. J. Gunther, "Guerrilla Capacity
+/// Planning", 2007); a large s is for a storage that serves a fixed number of requests at once. The factor
+/// `top` is not part of the shape.
 struct RateShape
 {
   double Rise = 0;  ///< >= 0

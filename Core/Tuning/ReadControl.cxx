@@ -69,7 +69,8 @@ ReadControl::ReadControl(Communicator& ranks, ThreadController& controller, cons
   this->DivideThreads(controller.BestSoFar(), ranks.Size());
 }
 
-/// Divides `threads` among the `ranks` that are still reading, and sets this rank's share.
+/// Limits `threads`, divides the result among the `rankCount` ranks that are still reading, and sets this
+/// rank's share.
 void ReadControl::DivideThreads(int threads, int rankCount)
 {
   if (!this->History.empty()) {
@@ -120,7 +121,8 @@ ReadControl::MeterValues ReadControl::ValuesOf(const ReadMeter& meter) const
 }
 
 /// Returns whether the window is long enough. If requests take long, the first requests to end are the
-/// fastest requests, so at least half of the threads must have finished a request.
+/// fastest requests, so the window needs at least half as many finished requests as threads, and
+/// RequestsOfWindow.
 bool ReadControl::IsWindowComplete(const ReadMeter& meter) const
 {
   const std::uint64_t half = static_cast<std::uint64_t>(this->OwnThreads) / 2;

@@ -59,8 +59,8 @@ public:
   int Threads() const { return this->OwnThreads; }
   /// Returns the upper bound of Threads().
   int MostThreads() const { return this->Options.MostThreadsOfRank; }
-  /// Observes the meter, and adapts the number of threads. Call it many times per second on the waiting
-  /// thread during the read.
+  /// Observes the meter, and adapts the number of threads. Call this method many times per second on the
+  /// waiting thread during the read. Not collective; does not block.
   void Update(const ReadMeter& meter);
   /// Replaces Update() after this rank has finished its reads or stopped: takes part in the windows of the
   /// other ranks. Returns true once all ranks have finished. Not collective; does not block.
@@ -70,14 +70,16 @@ public:
   /// every rank of the communicator calls it.
   void Finish();
 
-  /// Receives each window of the measurement, on all ranks alike. Returns the new limit for the threads of
-  /// all ranks together.
+  /// Receives each window in which all ranks read, on all ranks alike. Returns the new limit for the threads
+  /// of all ranks together. May be null.
   std::function<int(const ReadWindow&)> OnWindow;
   /// Sets NC on rank 0; all ranks get NC with the next window.
   void ReportLoad(double load) { this->Load = load; }
-  /// Returns the changes since the beginning of the read; at least one.
+  /// Returns the numbers of reads in flight, all ranks together, and when they changed; the first entry is
+  /// the initial number.
   const std::vector<ThreadChange>& Changes() const { return this->History; }
-  /// Returns the mean number of threads of this rank, from the beginning of its reads to its last request.
+  /// Returns the mean number of threads of this rank, from the beginning of its reads to its last request;
+  /// the initial number if no time passed between these.
   double MeanThreads() const;
   /// Returns the windows that the controller has observed.
   const std::vector<ReadWindow>& Windows() const { return this->ObservedWindows; }
@@ -104,7 +106,7 @@ private:
   Stopwatch Watch;     ///< started with the read
   bool IsOpen = false, IsSending = false;
   bool AllFinished = false;  ///< true: all ranks have finished their reads
-  double OpenTime;           ///< time in seconds at which the next window opens
+  double OpenTime;           ///< time in seconds before which no window opens
   /// Number of requests that must end before the next window opens, because these requests began with another
   /// number of threads.
   std::uint64_t SettlingRequests = 0;

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 namespace patchio {
 namespace {
 
-constexpr std::size_t MostBytes = 1 << 20;  ///< size of a profile
+constexpr std::size_t MostBytes = 1 << 20;  ///< greatest size of a profile's file
 
 class Descriptor
 {
@@ -54,8 +54,8 @@ void CheckTextSize(const std::string& file, const std::string& text)
   }
 }
 
-/// Reads a profile that a user has written. Throws Error if the file cannot be read, is not a regular file,
-/// or is far larger than any profile.
+/// Reads the file of a profile. Throws Error if the file cannot be read, is not a regular file, or has more
+/// than MostBytes bytes.
 std::string ReadProfileText(const std::string& file)
 {
   const Descriptor opened(OpenRegularFile(file));
@@ -110,7 +110,7 @@ private:
 };
 
 /// Returns the paths of the profiles in a folder, sorted by name; empty if the folder does not exist. Adds a
-/// note if the folder cannot be read.
+/// note if the folder cannot be read, or has MostFiles profiles or more.
 std::vector<std::string> ListProfileFiles(const std::string& folder, const NoteCollector& notes)
 {
   std::vector<std::string> files;
@@ -125,7 +125,7 @@ std::vector<std::string> ListProfileFiles(const std::string& folder, const NoteC
     }
     if (files.size() == MostFiles) {
       notes.Add(fmt::format(
-          "{}: the folder has more than {} storage profiles. PatchIO ignores the rest. Remove old profiles.",
+          "{0}: the folder has {1} or more storage profiles. PatchIO reads only {1}. Remove old profiles.",
           folder, MostFiles));
       break;
     }
@@ -157,7 +157,7 @@ struct ProfileQuery
   std::optional<Mount> StorageMount;
   std::string Node;
   double Now = 0;
-  int Ranks = 1;
+  int RankCount = 1;
 };
 
 /// Returns the distance of the rank classes of two numbers of ranks, in octaves. A profile without a number
@@ -201,9 +201,9 @@ bool IsForPath(const StorageProfile& profile, const ProfileQuery& query)
 std::optional<StorageProfile> SelectProfile(
     const std::vector<StorageProfile>& profiles, const ProfileQuery& query, const NoteCollector& notes)
 {
-  const auto rank = [&query](const StorageProfile& profile) {
+  const auto preference = [&query](const StorageProfile& profile) {
     return std::make_tuple(profile.StorageMount.Point.size(), profile.Samples.empty(),
-        profile.Node == query.Node, !profile.FromReads, -OctavesApart(profile.Ranks, query.Ranks),
+        profile.Node == query.Node, !profile.FromReads, -OctavesApart(profile.Ranks, query.RankCount),
         profile.MeasuredAt);
   };
   std::optional<StorageProfile> best;
@@ -214,15 +214,15 @@ std::optional<StorageProfile> SelectProfile(
     const std::string reason = ReasonToIgnore(profile, query);
     if (!reason.empty()) {
       notes.Add(fmt::format("PatchIO ignores the storage profile {}: {}.", profile.File, reason));
-    } else if (!best || rank(*best) < rank(profile)) {
+    } else if (!best || preference(*best) < preference(profile)) {
       best = profile;
     }
   }
   return best;
 }
 
-/// Returns the newest samples, which are last, of each group of N that are almost equal (eight groups per
-/// octave).
+/// Returns the newest samples, which are last, of each group of almost equal N: at most 6 of each of eight
+/// groups per octave.
 std::vector<RateSample> NewestSamples(const std::vector<RateSample>& samples)
 {
   constexpr int mostOfOne = 6;
@@ -359,8 +359,8 @@ std::string SaveProfile(const StorageProfile& profile)
   }
   if (profile.Concurrency < 1 || profile.StorageMount.Point.empty()) {
     throw Error(
-        "The measurement was too short for a storage profile: the best number of concurrent requests is "
-        "unknown. Give more time.");
+        "The storage profile cannot be saved: its mount point or the best number of concurrent requests is "
+        "unknown. Measure for a longer time.");
   }
   const std::string file = (fs::path(folder) / FileNameOf(profile)).string();
   ReplaceProfileText(file, TextOf(profile));

@@ -23,14 +23,14 @@ constexpr double StepsOfOctave = 8;
 /// Length of a window in seconds.
 constexpr double WindowLength = 0.35;
 /// Initial variance of ln(rate) (given: 8 %, as in the simulated reads).
-constexpr double NoiseAtFirst = 0.0064;
+constexpr double InitialNoiseVariance = 0.0064;
 /// Least accepted variance (given: 2 %).
-constexpr double LeastRateNoise = 4e-4;
+constexpr double LeastNoiseVariance = 4e-4;
 /// Weight of the newest difference in the estimate of the noise.
 constexpr double NoisePace = 0.01;
 /// Standard deviation of log2 of the error of the initial N.
 constexpr double PriorOctaves = 2;
-/// Factor of the weight of earlier windows, per window: half of it after 35 s.
+/// Factor of the weight of earlier windows, per window: half the weight after 35 s.
 constexpr double ForgettingFactor = 0.993;
 /// Weight of a window; below 1, because noise comes in bursts and outliers are frequent.
 constexpr double SampleWeight = 0.7;
@@ -44,10 +44,10 @@ constexpr double FarOff = 4;
 constexpr double Horizon = 26;
 /// Number of windows needed to learn the rate of a candidate.
 constexpr double WindowsToLearn = 4;
-/// Number of windows without potential gain before TryFewerThreads() tries fewer threads.
+/// Number of windows with the best N before TryFewerThreads() tries fewer threads.
 constexpr int Patience = 8;
 
-// Shapes of RateShape with rise = 1 and K = E. The sharpness of the corner is s (1 + fall).
+// Shapes of RateShape with rise = 1, K = E and s = Sharpness x (1 + fall).
 constexpr std::array<double, 6> Falls{0, 0.125, 0.25, 0.5, 0.75, 1};
 constexpr std::array<double, 5> Sharpness{0.5, 1, 2, 6, 40};
 constexpr int CurveOctaves = 12;  ///< on both sides of the knee
@@ -91,7 +91,7 @@ double LossOf(double difference)
 }  // namespace
 
 ThreadController::ThreadController(const ControllerOptions& options)
-    : Tolerance(options.Tolerance), Noise(NoiseAtFirst)
+    : Tolerance(options.Tolerance), NoiseVariance(InitialNoiseVariance)
 {
   this->MakeCandidates(options);
   this->MakeShapes();
@@ -100,7 +100,7 @@ ThreadController::ThreadController(const ControllerOptions& options)
   this->ComputeProbabilities();
 }
 
-/// Makes the candidates: a geometric grid through the initial number.
+/// Makes the candidates, a geometric grid through the initial number, and begins with the initial number.
 void ThreadController::MakeCandidates(const ControllerOptions& options)
 {
   const int unit = std::max(1, options.Granularity);
@@ -124,8 +124,8 @@ void ThreadController::MakeCandidates(const ControllerOptions& options)
   this->Current = this->Best = static_cast<int>(found - numbers.begin());
 }
 
-/// Makes the curves of all shapes, with knees all over the range of candidates. Shapes whose best number is
-/// the initial number are most likely.
+/// Makes all shapes, with knees from one octave below the candidates to one octave above. Shapes whose best
+/// number is the initial number are most likely.
 void ThreadController::MakeShapes()
 {
   const double last = this->LogCandidates.back() + 1;
@@ -197,14 +197,16 @@ void ThreadController::UpdateNoise(const Sample& sample, int threads)
   if (threads == this->LastThreads) {
     const double difference = sample.Value - this->LastValue;
     // The limit excludes outliers and changes from the noise.
-    const double seen = std::min(difference * difference / 2, 9 * this->Noise);
-    this->Noise = std::max(this->Noise + NoisePace * (seen - this->Noise), LeastRateNoise);
+    const double seen = std::min(difference * difference / 2, 9 * this->NoiseVariance);
+    this->NoiseVariance =
+        std::max(this->NoiseVariance + NoisePace * (seen - this->NoiseVariance), LeastNoiseVariance);
   }
   this->LastThreads = threads;
   this->LastValue = sample.Value;
 }
 
-/// Returns the difference between the rate and the expected rate, in standard deviations.
+/// Returns the difference between ln(rate) and its expected value, in standard deviations; 0 before the first
+/// sample of an epoch.
 double ThreadController::StandardScore(const Sample& sample) const
 {
   if (this->TotalWeight <= 0) {
@@ -222,7 +224,7 @@ double ThreadController::StandardScore(const Sample& sample) const
     }
   }
   const double variance =
-      std::max(0.0, square - mean * mean) + this->Noise * (1 / sample.Weight + 1 / this->TotalWeight);
+      std::max(0.0, square - mean * mean) + this->NoiseVariance * (1 / sample.Weight + 1 / this->TotalWeight);
   return mean / std::sqrt(variance);
 }
 
@@ -265,7 +267,7 @@ void ThreadController::ComputeProbabilities()
     if (this->TotalWeight > 0) {
       const double squares =
           this->DeviationSquared[s] - this->Deviation[s] * this->Deviation[s] / this->TotalWeight;
-      this->Probability[s] -= squares / (2 * this->Noise);
+      this->Probability[s] -= squares / (2 * this->NoiseVariance);
     }
   }
   const double most = *std::max_element(this->Probability.begin(), this->Probability.end());
@@ -288,8 +290,8 @@ void ThreadController::AddToHistory(double rate, int threads)
   if (tried == this->Observations.end()) {
     tried = this->Observations.insert(tried, {threads, 0, 0, this->Epoch});
   }
-  ++tried->Samples;
-  tried->Rate += (rate - tried->Rate) / tried->Samples;
+  ++tried->WindowCount;
+  tried->Rate += (rate - tried->Rate) / tried->WindowCount;
 }
 
 ThreadController::CandidateLoss ThreadController::ComputeLoss() const
@@ -333,7 +335,7 @@ void ThreadController::ChooseCandidate()
   double most = -std::numeric_limits<double>::infinity();
   for (int n = 0; n < static_cast<int>(this->Candidates.size()); ++n) {
     const double variance = expected.Variance[n];
-    const double resolved = variance / (variance + this->Noise / WindowsToLearn);
+    const double resolved = variance / (variance + this->NoiseVariance / WindowsToLearn);
     const double loss = std::max(0.0, expected.Loss[n] - expected.Loss[this->Best]);
     // More threads than the best number burden other users of the storage.
     const double burden =
@@ -353,7 +355,8 @@ void ThreadController::ChooseCandidate()
 }
 
 /// Tries half an octave fewer threads from time to time, because fewer threads may give the same rate. Does
-/// nothing if the controller has already tried this few threads in the epoch.
+/// not try if the expected loss is too great, or if the controller has tried so few threads twice in the
+/// epoch.
 void ThreadController::TryFewerThreads(const CandidateLoss& expected)
 {
   constexpr double half = 0.5;
@@ -366,7 +369,7 @@ void ThreadController::TryFewerThreads(const CandidateLoss& expected)
   this->WindowsAtBest = 0;
   const auto number = static_cast<int>(above - this->LogCandidates.begin()) - 1;
   const auto known = [&](const ThreadObservations& tried) {
-    return tried.Epoch == this->Epoch && tried.Samples >= 2 && tried.Threads <= this->Candidates[number];
+    return tried.Epoch == this->Epoch && tried.WindowCount >= 2 && tried.Threads <= this->Candidates[number];
   };
   if (expected.Loss[number] < bearable &&
       std::none_of(this->Observations.begin(), this->Observations.end(), known)) {

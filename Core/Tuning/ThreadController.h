@@ -1,4 +1,4 @@
-// The search for the best number of reads in flight while a long read runs, from the rate of each number
+// The search for the best number of requests in flight during a long read, from the rates of the numbers
 // tried.
 #pragma once
 
@@ -21,12 +21,12 @@ struct ThreadObservations
 {
   int Threads = 0;  ///< N
   double Rate = 0;  ///< mean rate in bytes per second
-  int Samples = 0;  ///< number of windows
-  int Epoch = 0;    ///< number of changes of the storage that the controller had noticed before
+  int WindowCount = 0;
+  int Epoch = 0;  ///< number of changes of the storage that the controller had noticed before
 };
 
-/// Decides on N, the reads in flight of all ranks together, from window to window of a read. The rates vary
-/// with noise and with the load by other programs, so each decision weighs the cost of trying a number
+/// Decides on N, the requests in flight of all ranks together, from window to window of a read. The rates
+/// vary with noise and with the load by other programs, so each decision weighs the cost of trying a number
 /// against the information that the trial may give.
 ///
 /// The knowledge is a probability for each of many shapes of the rate over N (RateShape): rising like N up to
@@ -44,11 +44,12 @@ public:
 
   /// Returns N for the next window.
   int Threads() const { return this->Candidates[this->Current]; }
-  /// Returns the recommended length of a window. Requests that began with another N must end before the
-  /// window begins.
+  /// Returns the recommended length of a window in seconds. Requests that began with another N must end
+  /// before the window begins.
   double WindowSeconds() const;
-  /// Adds the rate of a window in bytes per second, with `threads` reads in flight, which may differ from
-  /// Threads(). Ignores invalid numbers, and averages a rate of 0 with the next rate.
+  /// Adds a window and chooses N for the next window. rate: bytes per second; threads: the requests in
+  /// flight, which may differ from Threads(). Ignores negative and infinite rates, NaN, and `threads` < 1.
+  /// Averages a rate of 0 with the next rate.
   void Observe(double rate, int threads);
 
   /// Returns the N that is currently considered the best.
@@ -61,15 +62,15 @@ private:
   /// A possible shape of log F over log2 N, up to its level.
   struct Shape
   {
-    const float* Curve;  ///< values over log2 N - Knee
+    const float* Curve;  ///< values of ln F over log2 N - Knee
     double Knee;         ///< in log2 N
-    double Prior;        ///< log of the prior probability, up to a constant
+    double Prior;        ///< ln of the prior probability, up to a constant
     double Top;          ///< greatest value of all candidates
   };
   struct Sample
   {
     double LogThreads;  ///< log2 N
-    double Value;       ///< log rate
+    double Value;       ///< ln(rate)
     double Weight;
   };
   /// Evidence that rates have moved in one direction: a CUSUM chart (E. S. Page, "Continuous inspection
@@ -84,7 +85,7 @@ private:
   {
     Vector Loss;      ///< expected loss, as a fraction of the best rate
     Vector Regret;    ///< expected loss beyond the tolerance
-    Vector Variance;  ///< variance of the expected log rate
+    Vector Variance;  ///< variance of the expected ln(rate) among the shapes
   };
 
   void MakeCandidates(const ControllerOptions& options);
@@ -110,14 +111,14 @@ private:
   // deviations.
   double TotalWeight = 0;
   Vector Deviation, DeviationSquared;
-  double Noise;  ///< variance of a log rate, from successive windows with the same N
+  double NoiseVariance;  ///< variance of ln(rate), from successive windows with the same N
   int LastThreads = 0;
   double LastValue = 0;
   int EmptyWindows = 0;  ///< number of windows with a rate of 0 since the last other rate
   Drift UpwardDrift, DownwardDrift;
   /// The last sample, if the sample is an outlier that is not added yet.
   std::optional<Sample> PendingOutlier;
-  int WindowsAtBest = 0;  ///< number of windows since N has been the best number
+  int WindowsAtBest = 0;  ///< windows with the best N since a change of N or a trial of fewer threads
   int Epoch = 0;
   std::vector<ThreadObservations> Observations;
 };

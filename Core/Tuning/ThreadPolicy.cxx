@@ -9,18 +9,18 @@ namespace {
 
 /// Fraction of the rate that Greedy gives up for fewer reads: less than any noise.
 constexpr double GreedyTolerance = 0.005;
-/// Fraction of the rate that Balanced gives up: the noise of windows on the emulated storage.
+/// Fraction of the rate that Balanced and Polite give up: the noise of windows on the emulated storage.
 constexpr double BalancedTolerance = 0.03;
 /// Fraction of the best rate with which Balanced begins, as in the definition of N* in RateFit.
 constexpr double BalancedShare = 0.98;
-/// Reads in flight on an unknown storage: within a factor of 4 of N* = 4 and 64, which the controller
-/// corrects within a minute (simulated: in 99.5 % of reads).
+/// Reads in flight on an unknown storage. If N* is between 4 and 64, this number is wrong by a factor of at
+/// most 4, which the controller corrects within a minute (simulated: in 99.5 % of reads).
 constexpr int UnknownStorage = 16;
 /// Least number of reads for a file system in memory: two cores reached the same rate with 2 to 16 reads.
 constexpr int MemoryLeast = 4;
 ///@{
-/// Bounds for local disks: the rate of a virtual disk, not cached, rises up to 4 to 64 reads in flight (1.3
-/// GB/s with 1, 1.6 to 2.0 from 4 on). Within these bounds, there are four reads per core.
+/// Bounds for local disks. The rate of a virtual disk, not cached, stopped rising at 4 to 64 reads in flight
+/// (1.3 GB/s with 1, 1.6 to 2.0 GB/s with 4 or more). Within these bounds, there are four reads per core.
 constexpr int DiskLeast = 8;
 constexpr int DiskMost = 32;
 ///@}
@@ -54,12 +54,12 @@ int GuessConcurrency(MountClass mountClass, int cores)
 
 int MostInFlight(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job)
 {
-  const int most = job.Ranks * std::max(job.MostThreadsOfRank, 1);
+  const int most = job.RankCount * std::max(job.MostThreadsOfRank, 1);
   if (policy != ThreadPolicy::Polite || storage.Concurrency <= 0) {
     return most;
   }
   const int left = static_cast<int>(std::lround(std::max(0.0, storage.Concurrency - storage.Load)));
-  return std::clamp(left, job.Ranks, most);
+  return std::clamp(left, job.RankCount, most);
 }
 
 int FewestReads(const RateFit& fit, double load, int most, double fraction)
@@ -93,8 +93,8 @@ ControllerOptions ControllerOptionsFor(
     best = storage.GreedyStart;
   }
   ControllerOptions options;
-  options.Granularity = job.Ranks;
-  options.Least = job.Ranks;
+  options.Granularity = job.RankCount;
+  options.Least = job.RankCount;
   options.Most = MostInFlight(storage, policy, job);
   options.Start = std::clamp(best, options.Least, options.Most);
   options.Tolerance = policy == ThreadPolicy::Greedy ? GreedyTolerance : BalancedTolerance;

@@ -12,7 +12,7 @@ namespace patchio {
 /// one reader is therefore not the best number for all.
 enum class ThreadPolicy
 {
-  Polite,    ///< N = N* - NC, the rule of S. Liu et al., see Plan/ThreadBudget.h
+  Polite,    ///< N <= N* - NC, the rule of S. Liu et al., see Plan/ThreadBudget.h
   Balanced,  ///< fewest reads with nearly the best rate
   Greedy     ///< fewest reads with the best rate
 };
@@ -35,8 +35,8 @@ struct StorageKnowledge
 /// The processes of a read: number of ranks, cores of a machine, and limit on the threads of a rank.
 struct ReadingJob
 {
-  int Ranks = 1;                ///< NP
-  int Cores = 1;                ///< number of cores of a machine
+  int RankCount = 1;            ///< NP
+  int Cores = 1;                ///< number of cores of rank 0's machine
   int MostThreadsOfRank = 256;  ///< greatest NT, limited by memory and by the limits of a process
 };
 
@@ -45,20 +45,20 @@ struct ReadingJob
 int GuessConcurrency(MountClass mountClass, int cores);
 
 /// Returns the greatest number of reads in flight that the policy allows, all ranks together: N* - NC for
-/// Polite, at least one per rank; for the other policies, as many as the ranks can have.
+/// Polite if N* is known, but at least one per rank; otherwise, as many as the ranks can have.
 int MostInFlight(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);
 
-/// Returns the smallest number of reads that reaches `fraction` (0..1) of the best rate of up to `most`
-/// reads, while other programs have `load` reads in flight. The rate of N reads is N / (N + load) F(N +
-/// load), with F from `fit`. Returns 0 if the fit is unknown.
+/// Returns the smallest number of reads that reaches `fraction` (0..1) of the best rate of 1 to `most` reads
+/// (`most` up to 2^14), while other programs have `load` reads in flight. The rate of N reads is N / (N +
+/// load) F(N + load), with F from `fit`. Returns 0 if the fit is unknown.
 int FewestReads(const RateFit& fit, double load, int most, double fraction);
 
-/// Sets the initial numbers of Balanced and Greedy from F(N) and NC. Balanced begins with the fewest reads,
-/// at most N*, that give nearly the best rate; Greedy begins with the fewest reads that give the best rate,
-/// even beyond N*. An unknown NC counts as 0.
+/// Sets the initial numbers of Balanced and Greedy from F(N) and NC. Balanced begins with the fewest reads
+/// that give 98 % of the best rate, but at most N*; Greedy begins with the fewest reads that give 99.5 %,
+/// even beyond N*. An unknown NC counts as 0. The numbers are 0 if the fit is unknown.
 void SetInitialReads(StorageKnowledge& storage, const RateFit& fit);
 
-/// Returns the initial number of reads in flight, and the bounds for adapting it.
+/// Returns the initial number of reads in flight, and the bounds and the tolerance for adapting this number.
 ControllerOptions ControllerOptionsFor(
     const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);
 

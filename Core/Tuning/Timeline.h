@@ -23,7 +23,8 @@ public:
 
   /// Adds a point. Ignores a point too soon after the previous point, so the rate of calls does not matter.
   void Add(const TimelinePoint& point);
-  /// Adds the last point, at any distance from the previous point.
+  /// Adds the last point, at any distance from the previous point. A time before the previous point counts as
+  /// that of the previous point.
   void End(const TimelinePoint& point);
   const std::vector<TimelinePoint>& Points() const { return this->Recorded; }
 
@@ -32,12 +33,13 @@ private:
   double Interval = 0.005;  ///< seconds
 };
 
-/// Interpolates a timeline at the time `seconds`. After the end of the timeline, InFlight is 0.
+/// Interpolates a timeline linearly at the time `seconds`. After the last point, InFlight is 0 and Bytes
+/// stays; before the first point, both are 0.
 TimelinePoint InterpolateTimeline(const std::vector<TimelinePoint>& points, double seconds);
 
-/// Returns the sum of the timelines of all ranks on all ranks; the timelines must begin at the same time.
-/// Returns `timeline` unchanged if the communicator has only one rank. Collective: every rank of the
-/// communicator calls it.
+/// Returns, on all ranks, the sum of the timelines of all ranks at 101 times; the timelines must begin at the
+/// same time. Returns `timeline` unchanged if the communicator has only one rank, and nothing if no timeline
+/// lasts longer than 0 s. Collective: every rank of the communicator calls it.
 std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& timeline, Communicator& ranks);
 
 }  // namespace patchio

@@ -130,9 +130,9 @@ Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const Gatheri
   Gathering result;
   result.Plan = PlanAggregation(volumes);
   const std::vector<std::uint64_t> written = WrittenBytes(result.Plan, volumes);
-  const auto ranks = static_cast<int>(volumes.size());
-  const int writers = ranks - static_cast<int>(std::count(written.begin(), written.end(), 0u));
-  result.Threads = std::clamp(parameters.Threads * ranks, 1, MostThreads * std::max(writers, 1));
+  const auto rankCount = static_cast<int>(volumes.size());
+  const int writers = rankCount - static_cast<int>(std::count(written.begin(), written.end(), 0u));
+  result.Threads = std::clamp(parameters.Threads * rankCount, 1, MostThreads * std::max(writers, 1));
   // For each step, a rank stores the values twice (once in messages), and the bytes to write three times: in
   // the write in progress, in the next write, and in the messages with the next write.
   result.StepBytes = 2 * *std::max_element(volumes.begin(), volumes.end()) +

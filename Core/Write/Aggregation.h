@@ -1,6 +1,6 @@
 // Chooses the ranks that write when ranks hold little data or unequal amounts. The method is that of a study
-// of k-Wave's output, which accumulates data over several steps and redistributes data between ranks:
-// neighbouring ranks of equal volume form a group, and some ranks of each group write the data of the group.
+// of k-Wave's output, which accumulates data over several steps and redistributes data between ranks: ranks
+// of equal volume form a group, and some ranks of each group write the data of the group.
 #pragma once
 
 #include "Plan/ReadPlan.h"
@@ -11,7 +11,7 @@
 
 namespace patchio::output {
 
-/// A group of ranks of equal volume, and adjacent ranks with smaller volumes, the edges of the group.
+/// A group of ranks of equal volume, and the edges of the group: adjacent ranks with smaller volumes.
 struct RankGroup
 {
   std::uint64_t Volume = 0;  ///< bytes of each rank, except for the ranks at the edges
@@ -20,11 +20,11 @@ struct RankGroup
   int Writers = 0;           ///< number of ranks that write
 };
 
-/// The result of PlanAggregation().
+/// The plan which ranks write the data of which ranks.
 struct Aggregation
 {
   std::vector<RankGroup> Groups;  ///< by volume, the largest first; empty: no rank has data
-  std::uint64_t Target = 0;       ///< intended bytes per writer; a rank's volume may exceed Target
+  std::uint64_t Target = 0;       ///< intended bytes per writer: the largest volume x Reduction
   int Reduction = 1;              ///< factor by which the number of writers was reduced: 1, 2, 4 or 8
   std::vector<int> WriterOf;      ///< by rank: the rank of its group that writes its data; -1: no data
 };
@@ -32,19 +32,19 @@ struct Aggregation
 /// Number of bytes below which the share of a writer is too small for an efficient write.
 constexpr std::uint64_t SmallBytes = 256 << 10;
 
-/// Plans the writers. `volumes`: bytes of each rank. Neighbouring ranks of equal volume form a group. An
-/// adjacent run of fewer ranks with a smaller volume is an edge of the group, and belongs to the group. The
-/// group with the largest volume sets the target: all ranks of that group write. In each other group, each
-/// writer writes about as many bytes as the target. If the target is at most half of `smallBytes`, the number
-/// of writers is divided by 2, 4 or 8. Unlike in the study (see the top of this file), small groups do not
-/// prevent the division.
+/// Plans the writers. `volumes`: bytes of each rank. Ranks of equal volume form a group. But neighbouring
+/// ranks of equal volume next to as many or more neighbouring ranks of a larger volume are an edge of the
+/// group with the larger volume. The target is the largest volume: in each group, each writer writes about as
+/// many bytes as the target. If the target is at most half of `smallBytes`, the target is multiplied by 2, 4
+/// or 8, so that fewer ranks write. Unlike in the study (see the top of this file), small groups do not
+/// prevent that.
 Aggregation PlanAggregation(const std::vector<std::uint64_t>& volumes, std::uint64_t smallBytes = SmallBytes);
 
 /// Returns the bytes that each rank writes under the plan. `volumes`: bytes of each rank.
 std::vector<std::uint64_t> WrittenBytes(const Aggregation& plan, const std::vector<std::uint64_t>& volumes);
 
-/// Returns the number of steps, from 1 to `mostSteps`, after which each writer has about `bytes` bytes: the
-/// smallest number over all groups, so that all groups write together.
+/// Returns the smallest number of steps, at most `mostSteps`, after which the writers of any group have
+/// `bytes` bytes each, on average. All groups write together.
 int StepsAtOnce(const Aggregation& plan, std::uint64_t bytes, int mostSteps);
 
 /// The parameters of PlanGathering().
@@ -54,7 +54,7 @@ struct GatheringParameters
   std::optional<StorageModel> Storage;  ///< from a storage profile; empty: steps are gathered only on request
   int Steps = 0;                        ///< requested number of steps; 0: depends on the storage
   int Period = 1;                       ///< Gathering::Steps, if larger, is a multiple of Period
-  std::uint64_t Memory = 0;             ///< limit on the bytes of gathered steps on each rank
+  std::uint64_t Memory = 0;             ///< limit on the bytes of memory for gathered steps on each rank
 };
 
 /// The ranks that write, and the number of steps that they write at once.
@@ -65,13 +65,13 @@ struct Gathering
   int Steps = 1;                ///< number of steps per write; 0: the memory does not suffice for one step
   std::uint64_t StepBytes = 0;  ///< bytes of memory for one step, on the rank that needs the most memory
 
-  /// Returns the number of threads, at least 1, of a writer that writes `bytes` of `totalBytes` bytes.
+  /// Returns the number of threads, from 1 to 64, of a writer that writes `bytes` of `totalBytes` bytes.
   int ThreadsFor(std::uint64_t bytes, std::uint64_t totalBytes) const;
 };
 
-/// Plans which ranks write, and how many steps a write contains. `volumes`: bytes of a step on each rank. If
-/// `parameters` has a storage model, a write contains enough steps to give each thread several large
-/// requests.
+/// Plans which ranks write, and how many steps a write contains. `volumes`: bytes of a step on each rank.
+/// Unless `parameters` has a number of steps, a write contains one step or, with a storage model, enough
+/// steps for several large requests of each thread. The memory in `parameters` limits the number of steps.
 Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringParameters& parameters);
 
 }  // namespace patchio::output

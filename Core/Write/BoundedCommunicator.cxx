@@ -16,7 +16,7 @@
 namespace patchio::output {
 namespace {
 
-/// Seconds for which a rank that gives up a wait receives the positions of the other ranks.
+/// Longest time, in seconds, for which a rank that gives up a wait receives the positions of the other ranks.
 constexpr double NoticeSeconds = 1;
 /// Number of polls without a pause between polls. Most waits are shorter.
 constexpr int BusyPolls = 200;
@@ -91,7 +91,7 @@ void BoundedCommunicator::Enter(const std::string& call, const std::string& subj
 
 /// A dissemination barrier (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988):
 /// in round k, rank r sends its position to rank r + 2^k. A rank that receives the position of another call
-/// sends no more messages, so that no rank leaves the barrier.
+/// gives up instead of continuing, so that no rank leaves the barrier.
 void BoundedCommunicator::Barrier()
 {
   this->ThrowIfBroken();
@@ -124,8 +124,8 @@ bool BoundedCommunicator::ReceiveNotices()
 }
 
 /// Sends this rank's position to all other ranks, receives the positions of the other ranks, and sets the
-/// Error that all methods throw. Waiting ranks answer soon. `waited`: seconds of the wait; 0 if another rank
-/// gave up first or is in another call.
+/// Error that all methods throw. Waiting ranks answer soon. `waited`: seconds of the wait; 0 if this rank
+/// gives up for another reason than the time limit.
 void BoundedCommunicator::GiveUp(double waited)
 {
   this->OwnPosition.Waited = waited;
@@ -193,13 +193,15 @@ bool BoundedCommunicator::TestAll(std::vector<MPI_Request>& requests)
     int length = 0;
     MPI_Error_string(code, text, &length);
     this->GiveUp(0);
-    this->Fault = fmt::format("{}: MPI failed: {}. {}", this->OwnPosition.Text(), text, this->Fault);
+    this->Fault =
+        fmt::format("{}: MPI failed: {}. This run writes no further output.", this->OwnPosition.Text(), text);
     return false;
   }
   return complete != 0;
 }
 
-/// Waits until `done` returns true. Gives up after the time limit, or if another rank has given up.
+/// Waits until `done` returns true. Gives up after the time limit, or if another rank has given up;
+/// IsBroken() is then true.
 void BoundedCommunicator::WaitUntil(const std::function<bool()>& done)
 {
   const Stopwatch watch;

@@ -12,19 +12,20 @@
 
 namespace patchio::output {
 
-/// The processes of an MPI communicator. Each wait polls MPI, and throws Error after a time limit. The Error
-/// names the missing ranks and the simulation's call. If ranks are in different calls, all ranks throw Error
-/// as soon as one rank receives a message of another call. After an Error, all methods throw the same Error
-/// at once, on all ranks.
+/// The processes of an MPI communicator. Each wait polls MPI, and is given up after a time limit, after an
+/// MPI error, and if ranks are in different calls. All ranks then give up their waits and throw Error, which
+/// names the simulation's call and, if known, the ranks at fault. From then on, Enter() and all collective
+/// methods throw the same Error at once.
 ///
 /// After a wait that was given up, MPI may still use the buffers, so this class frees neither the buffers nor
 /// the MPI communicator.
 class BoundedCommunicator : public Communicator
 {
 public:
-  /// Duplicates `comm`. `waitSeconds`: the user's time limit of a wait. A wait ends a little later, so that a
-  /// rank that has waited for the storage up to the limit can still inform the other ranks. `call`: see
-  /// Enter(). Throws Error if a rank does not make the call. Collective: every rank of `comm` calls it.
+  /// Duplicates `comm`. `waitSeconds`: the user's time limit of a wait. The methods wait a little longer, so
+  /// that a rank that has waited for the storage up to the limit can still inform the other ranks. `call`:
+  /// see Enter(). Throws Error if a rank does not make the call in time. Collective: every rank of `comm`
+  /// calls it.
   BoundedCommunicator(MPI_Comm comm, double waitSeconds, const std::string& call);
   ~BoundedCommunicator() override;
   BoundedCommunicator(const BoundedCommunicator&) = delete;
@@ -34,10 +35,11 @@ public:
   /// "patchio_write"; ranks with different names are in different calls. `subject`: subject of the call for
   /// messages, such as "step 7". Throws Error after a wait that was given up. Not collective.
   void Enter(const std::string& call, const std::string& subject = {});
-  /// Returns when all ranks have entered the same call. Throws Error if a rank is in another call. All other
-  /// collective methods call Barrier() first. Collective: every rank of the communicator calls it.
+  /// Returns when all ranks have entered the same call. Throws Error if a rank is in another call, or does
+  /// not enter the call in time. All other collective methods call Barrier() first. Collective: every rank of
+  /// the communicator calls it.
   void Barrier();
-  /// Returns whether a wait was given up. All other methods then throw Error.
+  /// Returns whether a wait was given up. Enter() and the collective methods then throw Error.
   bool IsBroken() const { return !this->Fault.empty(); }
 
   int Rank() const override { return this->RankValue; }

@@ -66,7 +66,7 @@ void WritingThread::FinishWithoutLimit()
   this->Changed.wait(guard, [this] { return this->Jobs.empty(); });
 }
 
-std::string WritingThread::ExtractFaults()
+std::string WritingThread::TakeFaults()
 {
   const std::lock_guard<std::mutex> guard(this->Lock);
   return std::exchange(this->Faults, {});
@@ -243,11 +243,11 @@ void ChannelOutput::Write(std::size_t channel, container::StepToWrite step, std:
   this->ThrowNewFaults();
 }
 
-/// Throws the new faults of the writing threads on all ranks together. All ranks get the same faults, but
-/// some ranks may get a fault earlier than other ranks. Collective: every rank of the communicator calls it.
+/// Throws Error, the same on all ranks, with the new faults of rank 0's writing thread. The threads of all
+/// ranks have the same faults, but not at the same time. Collective: every rank of the communicator calls it.
 void ChannelOutput::ThrowNewFaults()
 {
-  const std::string faults = this->Ranks.AllGather(this->Writer->ExtractFaults())[0];
+  const std::string faults = this->Ranks.AllGather(this->Writer->TakeFaults())[0];
   if (!faults.empty()) {
     throw Error(faults);
   }
@@ -262,7 +262,7 @@ void ChannelOutput::Finish()
 std::string ChannelOutput::FinishLocally()
 {
   const std::string fault = CatchError([this] { this->Writer->Finish(); });
-  return CatchError([&] { ThrowFaults({fault, this->Writer->ExtractFaults()}); });
+  return CatchError([&] { ThrowFaults({fault, this->Writer->TakeFaults()}); });
 }
 
 void ChannelOutput::WriteParts(std::int64_t step, std::vector<StepPart> parts, std::uint64_t bytes)
@@ -281,7 +281,8 @@ void ChannelOutput::WriteParts(std::int64_t step, std::vector<StepPart> parts, s
   });
 }
 
-/// Writes the part of a step to its channel. Collective: every writing rank calls it.
+/// Writes the part of a step to its channel. Throws Error, the same on all ranks, also if a rank could not
+/// prepare the part. Collective: every writing rank calls it.
 void ChannelOutput::WritePart(std::int64_t step, StepPart& part)
 {
   const Sink& sink = this->Sinks[part.Channel];

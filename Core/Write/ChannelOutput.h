@@ -21,13 +21,14 @@ namespace patchio::output {
 
 /// A thread that executes jobs in the order of their arrival. The memory of the pending jobs has a limit, the
 /// water mark of B. Yang et al., "Input/Output analysis and optimization for GRAPES regional model" (2022):
-/// WaitForMemory() waits until a further job fits. One thread at a time may add jobs; the other methods are
-/// thread-safe.
+/// WaitForMemory() waits until a further job fits. One thread at a time may call Add(), Stop() and Peak();
+/// the other methods are thread-safe.
 class WritingThread
 {
 public:
-  /// `memoryLimit`: limit on the bytes of all pending jobs. `waitSeconds`: the longest wait of a call, in
-  /// seconds. `asynchronous`: false if Add() runs its job at once, on the calling thread; then no call waits.
+  /// `memoryLimit`: limit on the bytes of all pending jobs. `waitSeconds`: the longest wait of
+  /// WaitForMemory() and Finish(), in seconds. `asynchronous`: false if Add() runs its job at once, on the
+  /// calling thread; then no call waits.
   WritingThread(std::uint64_t memoryLimit, double waitSeconds, bool asynchronous = true)
       : MemoryLimit(memoryLimit), WaitSeconds(waitSeconds), Asynchronous(asynchronous)
   {
@@ -41,7 +42,7 @@ public:
   /// must not exceed the limit. Throws Error after the longest wait.
   void WaitForMemory(std::uint64_t bytes);
   /// Adds a job, which holds `bytes` bytes of memory until its end. If the job throws an exception,
-  /// ExtractFaults() returns the message of the exception.
+  /// TakeFaults() returns the message of the exception.
   void Add(std::uint64_t bytes, std::function<void()> job);
   /// Waits until all jobs have run. Throws Error after the longest wait.
   void Finish();
@@ -50,7 +51,7 @@ public:
   /// Waits for the running job, and drops all later jobs. Do not call Add() afterwards.
   void Stop();
   /// Returns the errors of the jobs since the last call, one per line; an empty text if no job has failed.
-  std::string ExtractFaults();
+  std::string TakeFaults();
   /// Returns the largest number of bytes that the pending jobs have held at any time.
   std::uint64_t Peak() const { return this->PeakBytes; }
 
@@ -80,7 +81,7 @@ private:
 /// The part of a step that goes to one channel.
 struct StepPart
 {
-  std::size_t Channel = 0;
+  std::size_t Channel = 0;  ///< index of the channel
   PendingStep Write{};
   container::HeldValues Values{};
   std::string Fault{};  ///< reason why this rank could not prepare the part; empty: no fault
@@ -120,31 +121,35 @@ public:
   std::vector<std::size_t> ChannelsFor(std::int64_t step) const;
 
   /// Writes a step to a channel. `bytes`: size of this rank's values. `getValues` returns the values in the
-  /// form that the target needs. Throws Error, the same on all ranks, for faults of this step, and for faults
-  /// of earlier steps that were not thrown yet. Writes this step even after a fault of an earlier step.
-  /// Collective: every rank of the communicator calls it.
+  /// form that the target needs. Throws Error, the same on all ranks, for the known faults of this step and
+  /// of earlier steps that were not thrown yet. A fault in a separate thread may become known only in a later
+  /// call. Writes this step even after a fault of an earlier step. Collective: every rank of the communicator
+  /// calls it.
   void Write(std::size_t channel, container::StepToWrite step, std::uint64_t bytes,
       const std::function<container::HeldValues(ValueForm form)>& getValues);
-  /// Returns when all steps are on the storage. Throws Error like Write(). Collective: every rank of the
-  /// communicator calls it.
+  /// Waits until all steps are written, except for steps that targets gather; see Flush(). Throws Error like
+  /// Write(), and after the time limit. Collective: every rank of the communicator calls it.
   void Finish();
   /// Waits like Finish(), but only for the writes of this rank, and without MPI, so that MPI may have been
-  /// finalized. Returns the message of the Error that Write() would throw. Not collective.
+  /// finalized. Returns the message of the Error that Finish() would throw, or an empty text. Not collective.
   std::string FinishLocally();
 
-  /// Writes the parts of a step, which hold `bytes` bytes of memory. A fault of a channel does not affect the
-  /// other channels. WritingThread::ExtractFaults() returns the faults. Collective: every writing rank calls
-  /// it.
+  /// Adds a job to Thread(), which writes the parts of a step. The parts hold `bytes` bytes of memory. A
+  /// fault of a channel does not affect the other channels. WritingThread::TakeFaults() returns the faults.
+  /// Collective: every writing rank calls it.
   void WriteParts(std::int64_t step, std::vector<StepPart> parts, std::uint64_t bytes);
-  /// Informs the targets of `channels` that a step is lost. Not collective, but all ranks must call it.
+  /// Adds a job to Thread(), which informs the targets of `channels` that a step is lost. Not collective, but
+  /// all ranks must call it.
   void MarkLost(std::int64_t step, const std::vector<std::size_t>& channels);
-  /// Writes the steps that the targets have gathered. Collective: every writing rank calls it.
+  /// Adds a job to Thread(), which writes the steps that the targets have gathered. Collective: every writing
+  /// rank calls it.
   void Flush();
   /// Completes the files. Call this method after all jobs of the thread. Do not write steps afterwards.
   void Close() { this->Sinks.clear(); }
 
-  /// Waits until this process has tried to write all its steps to `path`, so that the steps can be read.
-  /// `path`: folder or file of a channel, or a file in such a folder. Not collective. Thread-safe.
+  /// Waits until this process has tried to write all its steps to `path`, so that the steps can be read, or
+  /// until the time limit of a wait. `path`: folder or file of a channel, or a file in such a folder. Not
+  /// collective. Thread-safe.
   static void WaitForWrites(const std::string& path);
 
 private:

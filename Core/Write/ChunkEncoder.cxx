@@ -70,8 +70,8 @@ EncodedChunk ChunkEncoder::Encode(
   return {{this->Compressed.begin(), this->Compressed.begin() + static_cast<std::ptrdiff_t>(size)}, 0};
 }
 
-/// Compresses the shuffled bytes. Returns the number of compressed bytes, or 0 if the compressed bytes do not
-/// fit into `capacity` bytes.
+/// Compresses the shuffled bytes into `to`, which has `capacity` bytes. Returns the number of compressed
+/// bytes, or 0 after a failure.
 std::size_t ChunkEncoder::Compress(FilterType filter, std::byte* to, std::size_t capacity)
 {
   const std::vector<std::byte>& from = this->Shuffled;

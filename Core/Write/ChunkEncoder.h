@@ -33,9 +33,9 @@ public:
   ChunkEncoder(const ChunkEncoder&) = delete;
   ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
-  /// Shuffles and compresses a chunk. `filter`: Deflate or Zstd. `elementBytes`: size of one value. `bytes`:
-  /// size of the chunk. If compression does not make the chunk smaller, the result has the unchanged values,
-  /// and both filters are skipped. Throws std::bad_alloc.
+  /// Shuffles and compresses a chunk. `filter`: Deflate or Zstd. `elementBytes`: size of one value, 1, 2, 4
+  /// or 8. `bytes`: size of the chunk. If compression does not make the chunk smaller, the result has the
+  /// unchanged values, and both filters are skipped. Throws std::bad_alloc.
   EncodedChunk Encode(
       FilterType filter, std::size_t elementBytes, const std::byte* values, std::size_t bytes);
 

@@ -44,8 +44,9 @@ bool IsContainerFile(const fs::path& file)
          number.string().find_first_not_of("-.0123456789", std::strlen("step")) == std::string::npos;
 }
 
-/// Returns whether the file comes from a writer that was killed before the writer made a log. All other files
-/// in a folder without a log, such as the steps of `patchio export`, belong to other programs.
+/// Returns whether the file comes from a writer that was killed before the writer made a log, or no longer
+/// exists. All other files in a folder without a log, such as the steps of `patchio export`, belong to other
+/// programs.
 bool IsFromKilledWriter(const fs::path& file)
 {
   const std::string log = RecordLog::Frame(EncodeLogHead(), 0);
@@ -95,7 +96,7 @@ std::set<std::int64_t> UnrecordedSteps(const std::string& folder, const FilesOfS
   return numbers;
 }
 
-/// Throws Error if the folder contains a file that no ContainerWriter has made.
+/// Throws Error if the folder is not readable, or contains a file that no ContainerWriter has made.
 void CheckFiles(const std::string& folder)
 {
   std::error_code fault, ignored;
@@ -222,7 +223,7 @@ ContainerWriter::ContainerWriter(
   }
 }
 
-/// Removes the container if it has no steps.
+/// Removes a container without steps, unless Overwrite would have replaced it.
 ContainerWriter::~ContainerWriter()
 {
   if (this->Log && this->Files.empty() && !this->HasLostSteps) {
@@ -234,7 +235,8 @@ ContainerWriter::~ContainerWriter()
   }
 }
 
-/// Stores the names of the files in the log, and returns the steps of the log. Call this method on rank 0.
+/// Sets Files and LogEnd from the log, and returns the steps of the log. Throws Error if a record is invalid.
+/// Call this method on rank 0.
 std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::LoadLog(const ContainerLog& log)
 {
   std::map<std::int64_t, KnownStep> steps;
@@ -249,8 +251,9 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::LoadLog(cons
   return steps;
 }
 
-/// Throws Error if the log has lost records. A killed writer leaves files without a record for one step only,
-/// or for the steps that the writer was replacing. Other files without a record show that records are lost.
+/// Sets HasLostSteps, and throws Error if the log has damaged records. A killed writer leaves files without a
+/// record for one step only, or for the steps that the writer was replacing. Other files without a record
+/// show that an incomplete record at the end is damaged, too.
 void ContainerWriter::CheckLogIsComplete(
     const ContainerLog& log, const std::map<std::int64_t, KnownStep>& steps)
 {
@@ -267,7 +270,7 @@ void ContainerWriter::CheckLogIsComplete(
 }
 
 /// Opens or makes the log, removes the files that a killed writer has left, and returns the steps of the log.
-/// Call this method on rank 0.
+/// With Overwrite, an existing log stays closed. Call this method on rank 0.
 std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
 {
   const std::string path = LogPathOf(this->Folder);
@@ -311,8 +314,8 @@ void ContainerWriter::BeginLog(const std::string& firstRecord)
   this->LogEnd = text.size();
 }
 
-/// Removes the files with one of the extensions `endings` that no step of the log refers to. Call this method
-/// on rank 0.
+/// Removes the files with one of the extensions `endings` that no step of the log refers to. But if
+/// HasLostSteps is true, all .hdf files stay. Call this method on rank 0.
 void ContainerWriter::RemoveUnrecorded(const std::vector<std::string>& endings) const
 {
   std::error_code ignored;

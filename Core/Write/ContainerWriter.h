@@ -14,7 +14,7 @@ namespace patchio::container {
 
 struct ContainerLog;
 
-/// The options of a ContainerWriter.
+/// The treatment of an existing container, and the division of each step into files.
 struct ContainerOptions
 {
   /// True: new steps replace an existing container; the existing steps stay until the first new step is
@@ -47,8 +47,8 @@ public:
   /// stays until Commit(). Not collective, but all ranks must call it.
   void MarkForReplacement(std::int64_t step) { this->Steps.at(step).ReplaceAtCommit = true; }
 
-  /// Begins a step that is not in the container, and returns the writer of the step. Only one step at a time
-  /// may be in progress.
+  /// Begins a step for which Has() is false, and returns the writer of the step. Only one step at a time may
+  /// be in progress.
   std::unique_ptr<StepWriter> Begin(StepToWrite step);
   /// Begins the step of `step`, a StepWriter that was constructed before, with this container's folder and
   /// ContainerOptions::RanksPerFile.

@@ -28,8 +28,8 @@ std::string TextOfPatch(const std::vector<DeclaredPatch>& patches, const std::ve
       "Rank {} declared its patch {}, on level {},", owners[index], index - first, patches[index].Level);
 }
 
-/// Throws Error if the box of patch `index` has no cells or too many cells, or extends along an axis that the
-/// grid lacks.
+/// Throws Error if the box of patch `index` has no cells, too many cells or too large indices, or extends
+/// along an axis that the grid lacks.
 void CheckBox(
     const std::vector<DeclaredPatch>& patches, const std::vector<int>& owners, int index, int dimension)
 {
@@ -303,7 +303,7 @@ Declaration Declaration::Decode(const std::vector<std::byte>& bytes)
   in.Get(result.Contents.Origin);
   in.Get(result.Contents.Levels);
   in.Get(result.Contents.Patches);
-  const auto ranks = in.Get<std::size_t>();
+  const auto rankCount = in.Get<std::size_t>();
   for (auto left = in.Get<std::size_t>(); left > 0; --left) {
     DeclaredVariable variable;
     in.Get(variable.Name);
@@ -314,7 +314,7 @@ Declaration Declaration::Decode(const std::vector<std::byte>& bytes)
     result.AddVariable(variable);
   }
   result.Contents.ResetPresence();
-  result.SortByRank(static_cast<int>(ranks));
+  result.SortByRank(static_cast<int>(rankCount));
   return result;
 }
 

@@ -22,7 +22,7 @@ struct DeclaredPatch
   std::array<std::int32_t, 3> Upper{};  ///< the last cell along each axis
 };
 
-/// A variable of the simulation.
+/// A variable of the simulation, with an array on each patch that has the variable.
 struct DeclaredVariable
 {
   std::string Name;
@@ -50,12 +50,12 @@ public:
   /// invalid variable, or if the name is in use.
   void AddVariable(const DeclaredVariable& variable);
 
-  /// Returns the catalog of the variables and of the patches of all ranks, sorted by level and then by rank.
+  /// Returns the catalog: the variables, and the patches of all ranks, sorted by level and then by rank.
   const Catalog& Data() const { return this->Contents; }
   const std::vector<DeclaredVariable>& Variables() const { return this->DeclaredVariables; }
   std::vector<std::string> Names() const;
-  /// Returns a description of the grid and the variables, one property per line. CheckSameOnAllRanks()
-  /// compares the lines of the ranks, and quotes a line in its message.
+  /// Returns a description of the grid, the number of patches and the variables, one property per line.
+  /// CheckSameOnAllRanks() compares the lines of the ranks, and quotes a line in its message.
   std::vector<std::string> Lines() const;
   /// Throws Error if no grid is set.
   void CheckGrid() const;
@@ -79,8 +79,8 @@ public:
   /// are adjacent.
   void CopyWithoutGhosts(int variable, int patch, const void* from, void* to) const;
 
-  /// Encodes the declaration for I/O ranks. In the result of Decode(), LocalPatches() is empty, and the
-  /// variables have no ghosts.
+  /// Encodes the declaration for I/O ranks. In the result of Decode(), LocalPatches() is empty, the variables
+  /// have no ghosts, and CheckGrid() throws.
   std::vector<std::byte> Encode() const;
   static Declaration Decode(const std::vector<std::byte>& bytes);
 
@@ -112,7 +112,7 @@ struct ArrayOfStep
 };
 
 /// Encodes the list of a rank's arrays. `arrays`: sorted by variable and then by patch. `hasAll`: true if
-/// each patch has each selected variable; the result then has one byte.
+/// each patch of the rank has each selected variable; the result then has one byte.
 std::string EncodeArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll);
 /// Encodes the reason `fault` why a rank cannot provide its arrays, in place of the result of EncodeArrays().
 std::string EncodeFault(const std::string& fault);
@@ -120,8 +120,9 @@ std::string EncodeFault(const std::string& fault);
 /// Throws Error with the reason if `message` is a result of EncodeFault().
 void ThrowIfFault(const std::string& message);
 
-/// Decodes the list that rank `rank` has encoded with EncodeArrays(). `selected`: one flag per variable,
-/// whether a channel writes the variable. Returns the arrays in the order of the list, without values.
+/// Decodes the list that rank `rank` has encoded with EncodeArrays(). `message` must not be a fault.
+/// `selected`: one flag per variable, whether a channel writes the variable. Returns the arrays in the order
+/// of the list, without values.
 std::vector<ArrayOfStep> DecodeArrays(
     const std::string& message, int rank, const Declaration& declared, const std::vector<bool>& selected);
 

@@ -1,5 +1,5 @@
-// Functions for the files of the formats grads and kwave, which contain 32-bit floats. A run cannot add steps
-// to the files of an earlier run.
+// Functions and classes for the files of the formats grads and kwave, which contain 32-bit floats. A run
+// cannot add steps to the files of an earlier run.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -51,8 +51,8 @@ private:
 class LostSteps
 {
 public:
-  /// Adds a lost step. Ignores a step before the last written step, because the file has no space for an
-  /// earlier step.
+  /// Adds a lost step. Ignores a step up to the last written step, because the file has no space for such a
+  /// step.
   void Add(std::int64_t step)
   {
     if (step > this->Last) {

@@ -26,8 +26,8 @@ namespace {
 /// Value of undefined points, as a float and as a text for the descriptor.
 constexpr float Undefined = -9.99e33F;
 constexpr const char* UndefinedText = "-9.99e33";
-/// RoundBytes: bytes of the planes that a rank receives in one exchange. RequestBytes: bytes of one write
-/// request.
+/// RoundBytes: limit on the bytes that a rank receives in one exchange, unless one plane has more.
+/// RequestBytes: limit on the bytes of a write request.
 constexpr std::uint64_t RoundBytes = 8 << 20, RequestBytes = 1 << 20;
 
 /// Returns `name` in lower case. Throws Error if GrADS does not accept the name.
@@ -40,8 +40,8 @@ std::string NameForGrads(const std::string& name)
       std::all_of(lower.begin(), lower.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
   if (!fits || lower == "endvars") {
     throw Error(
-        fmt::format("The name '{}' is invalid in GrADS. Use at most 15 letters and digits, beginning "
-                    "with a letter, and not ENDVARS, which ends the list of variables.",
+        fmt::format("The name '{}' is invalid in GrADS. Use at most 15 letters, digits and underscores, "
+                    "beginning with a letter, and not ENDVARS, which ends the list of variables.",
             PlainText(name)));
   }
   return lower;
@@ -57,8 +57,8 @@ public:
   std::uint64_t BytesOfPlane() const { return this->Cells.Width(0) * this->Cells.Width(1) * sizeof(float); }
   std::uint64_t Bytes() const { return this->Count() * this->BytesOfPlane(); }
 
-  /// Adds the rows of this rank's `values` in the planes begin .. end - 1 to `shuffle`. A position in the
-  /// shuffle is the byte in the step.
+  /// Adds the rows of this rank's `values` in the planes begin .. end - 1 to `shuffle`. An offset in the
+  /// shuffle is an offset from the beginning of the step, in bytes.
   void AddRows(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& values,
       Shuffle& shuffle) const;
 
@@ -242,7 +242,7 @@ bool GradsTarget::IsDescribed() const
 void GradsTarget::MakeFiles(bool overwrite) const
 {
   const bool isOurs = this->IsDescribed();
-  // The first call throws before the second call removes the descriptor.
+  // If the data file cannot be replaced, the first call throws, so that the descriptor stays.
   PreparePath(this->DataPath, overwrite, "the data file of " + this->Descriptor, [&] { return isOurs; });
   PreparePath(
       this->Descriptor, overwrite, "a descriptor with the line " + this->DataLine(), [&] { return isOurs; });
@@ -252,7 +252,7 @@ void GradsTarget::MakeFiles(bool overwrite) const
   PlainFile(this->DataPath, PlainFile::Purpose::Create);
 }
 
-/// Throws Error if the format grads does not support the step.
+/// Sets Names and Cells. Throws Error if the format grads does not support the step.
 void GradsTarget::CheckSupported(const container::StepToWrite& step)
 {
   const Catalog& data = step.Data;
@@ -277,7 +277,7 @@ void GradsTarget::CheckSupported(const container::StepToWrite& step)
         fmt::format("'{}' with {} at {}", PlainText(variable.Name),
             CountText(variable.Components, "component"),
             variable.Center == Centering::Node ? "nodes" : "cells"));
-    require(step.Types[v] != ElementType::Int64, "values of float, double or int32",
+    require(step.Types[v] != ElementType::Int64, "values of a type other than int64",
         fmt::format("int64 for '{}'", name));
     require(std::count(names.begin(), names.end(), name) == 0,
         "names that differ in more than upper and lower case",

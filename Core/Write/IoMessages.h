@@ -1,5 +1,5 @@
-// Messages between compute ranks and I/O ranks. Only the simulation's thread calls MPI, and no MPI call
-// blocks: receivers poll for messages.
+// Messages between compute ranks and I/O ranks, and between the ranks of a BoundedCommunicator. Only the
+// simulation's thread calls MPI, and no MPI call blocks: receivers poll for messages.
 //
 // Compute rank 0 sends commands to all I/O ranks: to make room, to receive a step, or to end. Each compute
 // rank sends its values of a step to its I/O rank in one message. The I/O rank sends reports to its compute
@@ -22,7 +22,7 @@
 
 namespace patchio::output {
 
-/// The tags of MPI messages.
+/// The tags of MPI messages, one for each kind of message.
 enum MessageTag
 {
   CommandTag = 1,
@@ -39,7 +39,7 @@ inline std::uint64_t StepMemoryLimit(std::uint64_t memory)
   return memory / 10 * 9;
 }
 
-/// A command to an I/O rank.
+/// A command to an I/O rank: to make room, to receive a step, or to end.
 struct Command
 {
   /// Bytes that each compute rank needs. If the list is not empty, the command is to make room. The new room

@@ -27,11 +27,11 @@ public:
   {
   }
 
-  void Run(std::vector<int> ranks, const std::vector<int>& servers)
+  void Run(std::vector<int> ranks, const std::vector<int>& ioRanks)
   {
-    if (servers.size() == 1) {
+    if (ioRanks.size() == 1) {
       for (const int rank : ranks) {
-        this->IoRankOf[rank] = servers.front();
+        this->IoRankOf[rank] = ioRanks.front();
       }
       return;
     }
@@ -40,14 +40,14 @@ public:
       const double x = this->Ranks[a].Centre[axis], y = this->Ranks[b].Centre[axis];
       return x != y ? x < y : a < b;
     });
-    const std::size_t left = servers.size() / 2, right = servers.size() - left;
-    std::size_t cut = this->CutIndex(ranks, double(left) / double(servers.size()));
+    const std::size_t left = ioRanks.size() / 2, right = ioRanks.size() - left;
+    std::size_t cut = this->CutIndex(ranks, double(left) / double(ioRanks.size()));
     cut = std::min(
         cut, ranks.size() - std::min(right, ranks.size()));  // each part gets at least one compute rank
     cut =
         std::max(cut, std::min(left, ranks.size()));  // per I/O rank, if the number of compute ranks suffices
-    this->Run({ranks.begin(), ranks.begin() + cut}, {servers.begin(), servers.begin() + left});
-    this->Run({ranks.begin() + cut, ranks.end()}, {servers.begin() + left, servers.end()});
+    this->Run({ranks.begin(), ranks.begin() + cut}, {ioRanks.begin(), ioRanks.begin() + left});
+    this->Run({ranks.begin() + cut, ranks.end()}, {ioRanks.begin() + left, ioRanks.end()});
   }
 
 private:
@@ -135,23 +135,23 @@ std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoL
 
 std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::vector<int>& machines)
 {
-  std::map<int, std::vector<int>> servers, ranks;
-  for (std::size_t server = 0; server < machines.size(); ++server) {
-    servers[machines[server]].push_back(static_cast<int>(server));
+  std::map<int, std::vector<int>> ioRanks, ranks;
+  for (std::size_t ioRank = 0; ioRank < machines.size(); ++ioRank) {
+    ioRanks[machines[ioRank]].push_back(static_cast<int>(ioRank));
   }
-  auto other = servers.begin();  // machine whose I/O ranks serve the next machine without I/O ranks
+  auto other = ioRanks.begin();  // machine whose I/O ranks serve the next machine without I/O ranks
   std::map<int, int> instead;
   for (std::size_t rank = 0; rank < compute.size(); ++rank) {
     const int machine = compute[rank].Machine;
-    if (servers.count(machine) == 0 && instead.count(machine) == 0) {
+    if (ioRanks.count(machine) == 0 && instead.count(machine) == 0) {
       instead[machine] = other->first;
-      other = std::next(other) == servers.end() ? servers.begin() : std::next(other);
+      other = std::next(other) == ioRanks.end() ? ioRanks.begin() : std::next(other);
     }
-    ranks[servers.count(machine) > 0 ? machine : instead[machine]].push_back(static_cast<int>(rank));
+    ranks[ioRanks.count(machine) > 0 ? machine : instead[machine]].push_back(static_cast<int>(rank));
   }
   std::vector<int> ioRankOf(compute.size());
   for (const auto& [machine, of] : ranks) {
-    Bisection(compute, ioRankOf).Run(of, servers[machine]);
+    Bisection(compute, ioRankOf).Run(of, ioRanks[machine]);
   }
   return ioRankOf;
 }

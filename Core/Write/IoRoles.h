@@ -12,7 +12,8 @@
 namespace patchio::output {
 
 /// Returns the default number of I/O ranks: one per 16 ranks, and at least one; with IoLayout::Shared, also
-/// at least one per machine with several ranks. `machines`: number of each rank's machine.
+/// at least one per machine with several ranks; at most all ranks but one. `machines`: number of each rank's
+/// machine.
 int DefaultIoRankCount(const std::vector<int>& machines, IoLayout layout);
 
 /// Chooses `count` I/O ranks. Returns one flag per rank: whether the rank is an I/O rank. `machines`: number
@@ -27,9 +28,10 @@ struct ComputeRank
   int Machine = 0;           ///< number of the rank's machine
 };
 
-/// Returns the I/O rank of each compute rank, as a number among the I/O ranks. The compute ranks of an I/O
-/// rank are neighbours in space, and all I/O ranks receive similar amounts of data. `machines`: number of
-/// each I/O rank's machine. If a compute rank's machine has I/O ranks, the result is one of these I/O ranks.
+/// Returns the I/O rank of each compute rank, as a number among the I/O ranks. `machines`: number of each I/O
+/// rank's machine. If a compute rank's machine has I/O ranks, the result is one of these I/O ranks, otherwise
+/// an I/O rank of another machine. The compute ranks of an I/O rank are neighbours in space, and the I/O
+/// ranks of a machine receive similar amounts of data.
 std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::vector<int>& machines);
 
 /// The role of each rank. Ranks have three numberings: among all ranks, among compute ranks, and among I/O
@@ -60,7 +62,8 @@ public:
   /// Makes the destructor leak the communicators. Call this method if messages are still in progress.
   void LeakCommunicators() { this->LeaksCommunicators = true; }
 
-  /// Returns the I/O rank of each compute rank, see MapRanks().
+  /// Returns the I/O rank of each compute rank, see MapRanks(). With IoLayout::Independent, all ranks count
+  /// as ranks of one machine.
   std::vector<int> MapComputeRanks(const Declaration& declared) const;
 
 private:

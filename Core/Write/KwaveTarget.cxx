@@ -35,7 +35,7 @@ private:
       const std::shared_ptr<const Declaration>& declared) const;
   void CheckSupported(const Catalog& data) const;
   void Require(bool holds, const std::string& expected, const std::string& found) const;
-  void CopyValues(std::size_t series, const container::StepToWrite& step,
+  void CopyValues(std::size_t portion, const container::StepToWrite& step,
       const std::vector<SimulationArray>& source, std::vector<float>& values) const;
 
   const std::string Path;
@@ -62,12 +62,12 @@ std::shared_ptr<const LocalSensor> KwaveTarget::MakeLocalSensor(
 {
   auto local = std::make_shared<LocalSensor>();
   local->Declared = declared;
-  for (const SensorSeries& series : this->Writer.Series()) {
+  for (const SensorPortion& portion : this->Writer.Portions()) {
     local->Runs.emplace_back();
     local->ValueCounts.emplace_back();
-    for (std::size_t set = 0; set < series.SetCount(); ++set) {
+    for (std::size_t set = 0; set < portion.SetCount(); ++set) {
       const auto& runs =
-          local->Runs.back().emplace_back(RunsIn(series, set, declared->Data(), declared->LocalPatches()));
+          local->Runs.back().emplace_back(RunsIn(portion, set, declared->Data(), declared->LocalPatches()));
       local->ValueCounts.back().push_back(std::accumulate(runs.begin(), runs.end(), std::int64_t(0),
           [](std::int64_t sum, const SensorRun& run) { return sum + run.Count; }));
     }
@@ -87,9 +87,10 @@ PendingStep KwaveTarget::Prepare(container::StepToWrite step, const SimulationAr
     if (this->Uniform.IsEmpty()) {
       this->Writer.LayOut(step.Data);
     }
-    for (std::size_t series = 0; series < this->Writer.Series().size() && source.Fault.empty(); ++series) {
-      if (this->Writer.Includes(series, sample)) {
-        this->CopyValues(series, step, source.Arrays, sample.Values[series]);
+    for (std::size_t portion = 0; portion < this->Writer.Portions().size() && source.Fault.empty();
+         ++portion) {
+      if (this->Writer.Includes(portion, sample)) {
+        this->CopyValues(portion, step, source.Arrays, sample.Values[portion]);
       }
     }
   });
@@ -124,7 +125,7 @@ void KwaveTarget::Require(bool holds, const std::string& expected, const std::st
   }
 }
 
-void KwaveTarget::CopyValues(std::size_t series, const container::StepToWrite& step,
+void KwaveTarget::CopyValues(std::size_t portion, const container::StepToWrite& step,
     const std::vector<SimulationArray>& source, std::vector<float>& values) const
 {
   const std::size_t patches = step.Data.Patches.size();
@@ -132,11 +133,11 @@ void KwaveTarget::CopyValues(std::size_t series, const container::StepToWrite& s
   for (const SimulationArray& array : source) {
     arrays[array.Variable * patches + array.Patch] = &array;
   }
-  const std::vector<std::int64_t>& sets = this->Current->ValueCounts[series];
+  const std::vector<std::int64_t>& sets = this->Current->ValueCounts[portion];
   values.resize(std::accumulate(sets.begin(), sets.end(), std::int64_t(0)) * step.Types.size());
   float* next = values.data();
   for (std::size_t variable = 0; variable < step.Types.size(); ++variable) {
-    for (const std::vector<SensorRun>& runs : this->Current->Runs[series]) {
+    for (const std::vector<SensorRun>& runs : this->Current->Runs[portion]) {
       for (const SensorRun& run : runs) {
         const SimulationArray* const array = arrays[variable * patches + run.Patch];
         if (!array) {

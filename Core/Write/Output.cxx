@@ -46,10 +46,10 @@ struct Output::Step
   std::unique_ptr<std::byte[]> Copies;
   std::uint64_t BytesOfParts = 0;  ///< bytes of the parts that targets copy; see Target::CopiesParts()
 
-  /// Returns the number of bytes that CopyArrays() copies.
+  /// Returns the number of bytes that CopyArrays(allArrays) allocates.
   std::uint64_t BytesToCopy(bool allArrays) const;
-  /// Copies the arrays with ghosts or, if `allArrays` is true, all arrays, so that the simulation may change
-  /// its arrays.
+  /// Copies the arrays that targets need whole, without ghosts: only the arrays with ghosts or, if
+  /// `allArrays` is true, all these arrays, so that the simulation may change its arrays.
   void CopyArrays(bool allArrays);
   /// Runs `work` unless Fault is set. Stores the message of an Error of `work` in Fault.
   void TryTo(const std::function<void()>& work)
@@ -57,7 +57,8 @@ struct Output::Step
     this->Fault = this->Fault.empty() ? CatchError(work) : this->Fault;
   }
   StepIdentity Identity() const;
-  /// Copies all arrays to `to`, one after another, with Declaration::AlignedBytesOf() bytes for each array.
+  /// Copies all arrays, without ghosts, to `to`, one after another, with Declaration::AlignedBytesOf() bytes
+  /// for each array.
   void Pack(std::byte* to) const;
 };
 
@@ -137,8 +138,8 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   return step;
 }
 
-/// Adds the simulation's arrays to the step. Throws Error, on this rank alone, if the step cannot be written;
-/// the caller must inform the other ranks.
+/// Sets the arrays and the selected variables of the step. Throws Error, on this rank alone, if the step
+/// cannot be written; the caller must inform the other ranks.
 void Output::AddArrays(Step& step, const void* const* values) const
 {
   const Catalog& data = this->Declared->Data();
@@ -197,7 +198,7 @@ void Output::CheckMemory(const Step& step, std::uint64_t bytes) const
   if (bytes > this->Config.Memory) {
     throw Error(
         fmt::format("Step {} needs {} on a rank for copies of values, but \"memory\" in the output "
-                    "configuration is {}. Raise \"memory\".",
+                    "configuration allows {}. Raise \"memory\".",
             step.Number, ByteText(static_cast<double>(bytes)),
             ByteText(static_cast<double>(this->Config.Memory))));
   }
@@ -217,8 +218,9 @@ std::vector<std::string> Output::GatherArrayLists(const Step& step)
   return lists;
 }
 
-/// Gathers the lists for GatherArrayLists(), and compares the steps of the ranks. `number` receives the step
-/// number of rank 0, so that all ranks mark the same step as lost. Collective: every compute rank calls it.
+/// Gathers the lists for GatherArrayLists(). Throws Error, the same on all ranks, if the steps of the ranks
+/// differ or a rank has a fault. `number` receives the step number of rank 0, so that all ranks mark the same
+/// step as lost. Collective: every compute rank calls it.
 std::vector<std::string> Output::CompareSteps(const Step& step, std::int64_t& number) const
 {
   const auto copiesParts = [this](
@@ -267,7 +269,8 @@ Catalog SelectVariables(Catalog data, const std::vector<int>& variables)
   return data;
 }
 
-/// Makes the paths of all channels absolute, because the simulation may change its current folder.
+/// Returns the configuration with absolute paths of all channels, because the simulation may change its
+/// current folder.
 OutputConfig WithAbsolutePaths(OutputConfig config)
 {
   for (Channel& channel : config.Channels) {
@@ -302,8 +305,8 @@ Output::~Output()
   }
 }
 
-/// Throws Error if a channel's path is not writable. Otherwise, the run would fail at the first step, which
-/// may be hours later. Not collective; only rank 0 checks the paths.
+/// Throws Error if a channel's path is not writable. Without this check, the run would fail at the first
+/// step, which may be hours later. Not collective; only rank 0 of the writing ranks checks the paths.
 void Output::CheckChannelPaths() const
 {
   const bool computes = this->Roles && this->Roles->IsComputeRank();
@@ -341,7 +344,7 @@ void Output::CheckIsComputeRank() const
   if (this->Roles && !this->Sender) {
     throw Error(
         this->Receiver
-            ? "This is an I/O rank, which has no data of its own. Call patchio_write() on compute ranks only."
+            ? "This is an I/O rank, which has no data of its own. Make this call on compute ranks only."
             : "The mode \"ranks\" needs patchio_compute() to separate compute and I/O ranks, but the "
               "simulation does not call it. Call patchio_compute(), or choose another \"mode\" in the output "
               "configuration.");
@@ -417,12 +420,12 @@ void Output::Write(std::int64_t number, double time, const void* const* values)
   if (!step->Channels.empty()) {
     this->Sender ? this->SendStep(*step) : this->WriteStep(step);
   }
-  ThrowFaults({this->ExtractFaults()});
+  ThrowFaults({this->TakeFaults()});
 }
 
-std::string Output::ExtractFaults()
+std::string Output::TakeFaults()
 {
-  return this->Sender ? this->Sender->ExtractFaults() : this->Writer->Thread().ExtractFaults();
+  return this->Sender ? this->Sender->TakeFaults() : this->Writer->Thread().TakeFaults();
 }
 
 /// Writes a step, whose values stay on this rank. A writing thread gets a copy of the values. If the copy
@@ -482,7 +485,7 @@ void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
       step->Number, this->Prepare(step, received->StepCommand.Lists, received->Map), received->Bytes);
   this->Writer->Thread().Add(0, [this, received] {
     received->Buffers.clear();
-    this->Receiver->MarkWritten(this->Writer->Thread().ExtractFaults());
+    this->Receiver->MarkWritten(this->Writer->Thread().TakeFaults());
   });
 }
 
@@ -501,7 +504,7 @@ void Output::Close(const std::string& call)
       throw Error("This I/O rank has written nothing, because it did not call patchio_compute().");
     }
   });
-  ThrowFaults({fault, end, this->ExtractFaults()});
+  ThrowFaults({fault, end, this->TakeFaults()});
 }
 
 /// Writes all steps. `call`: see Close(). `closes`: true if each rank waits for its own steps even after
@@ -525,7 +528,7 @@ void Output::FinishSteps(const std::string& call, bool closes)
     }
     this->Writer->Thread().Finish();
   });
-  ThrowFaults({apart, fault, this->ExtractFaults()});
+  ThrowFaults({apart, fault, this->TakeFaults()});
 }
 
 /// Prepares the parts of a step for the channels. `owner`: the step; owns the memory of the values. `lists`:

@@ -19,17 +19,18 @@
 
 namespace patchio::output {
 
-/// The output of a simulation. All compute ranks call the collective methods, in the same order. The
-/// collective methods throw Error. Only the collective methods call MPI, on the calling thread. Waits for
-/// other ranks have a time limit; see BoundedCommunicator.
+/// The output of a simulation. All compute ranks call the collective methods, in the same order. Methods
+/// throw Error. Only the collective methods call MPI, on the calling thread. Waits for other ranks have a
+/// time limit; see BoundedCommunicator.
 class Output
 {
 public:
   /// Opens the output. Throws Error on all ranks if the configurations of the ranks differ, and on one rank
   /// alone if a channel's path is not writable. Collective: every rank of `comm` calls it.
   Output(const OutputConfig& config, MPI_Comm comm);
-  /// Waits for the write in progress. Pending steps after the write in progress are lost, unless Flush() has
-  /// returned. Collective with Mode::Ranks: every rank of the communicator calls it.
+  /// Waits for the write in progress. With Mode::Thread, pending steps after that write are lost, unless
+  /// Flush() has returned. With Mode::Ranks, ends the I/O ranks unless Close() has; collective: every rank of
+  /// the communicator calls it.
   ~Output();
 
   /// Separates compute ranks and I/O ranks. With Mode::Ranks, returns the communicator of the compute ranks
@@ -51,9 +52,10 @@ public:
 
   /// Returns whether any channel writes the step.
   bool WritesStep(std::int64_t step) const;
-  /// Writes a step. `values`: the arrays of each variable on each of this rank's patches, variable by
-  /// variable; an array is null if the patch lacks the variable. The arrays may change as soon as this method
-  /// has returned. Returns at once if no channel writes the step. Collective: every compute rank calls it.
+  /// Writes a step. `step`: 0 or more. `time`: finite. `values`: the arrays of each variable on each of this
+  /// rank's patches, variable by variable; an array is null if the patch lacks the variable. The arrays may
+  /// change as soon as this method has returned. Does not wait if no channel writes the step. Collective:
+  /// every compute rank calls it.
   ///
   /// Also throws Error for faults of earlier steps that were not thrown yet; this step is then written
   /// nevertheless.
@@ -83,7 +85,7 @@ private:
   void WriteStep(const std::shared_ptr<Step>& step);
   void SendStep(Step& step);
   void WriteReceived(const std::shared_ptr<ReceivedStep>& received);
-  std::string ExtractFaults();
+  std::string TakeFaults();
   std::vector<std::string> GatherArrayLists(const Step& step);
   std::vector<std::string> CompareSteps(const Step& step, std::int64_t& number) const;
   void MarkLost(std::int64_t step);

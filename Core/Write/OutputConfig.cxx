@@ -133,8 +133,8 @@ json Parse(const std::string& text, const std::string& name)
   }
 }
 
-/// Returns whether `text` can be a path: is not empty and has no control characters, such as the null
-/// character, which ends a path in C.
+/// Returns whether `text` can be a path: a text that is not empty and has no control characters, such as the
+/// null character, which ends a path in C.
 bool IsPath(const std::string& text)
 {
   return !text.empty() &&
@@ -292,7 +292,8 @@ void CheckPeriods(const std::vector<SensorCuboid>& cuboids, const Section& secti
   }
 }
 
-/// Throws Error if a range of steps has no end, because k-Wave files have a fixed length.
+/// Throws Error if a range of steps has no end or the channel has too many steps, because k-Wave files have a
+/// fixed length.
 void CheckLength(const Channel& channel, const Section& section)
 {
   constexpr std::int64_t most = std::int64_t(1) << 40;
@@ -322,7 +323,8 @@ void CheckNames(const Channel& channel, const Section& section)
   }
 }
 
-/// Parses the keys of the format kwave. Throws Error if other formats have these keys.
+/// Parses the keys of the format kwave. Throws Error for invalid values, and if another format has these
+/// keys.
 void ParseSensorKeys(Section& section, Channel& channel)
 {
   const bool isKwave = channel.Format == TargetFormat::Kwave;
@@ -342,8 +344,8 @@ void ParseSensorKeys(Section& section, Channel& channel)
         "the format kwave for a sensor, \"steps at once\" and \"flush after\"", NameOf(channel.Format));
   }
   if (isKwave && mask.empty() == channel.SensorCells.Empty()) {
-    section.Fail(
-        "\"cuboids\" and \"points\", or a \"mask\", for the format kwave", mask.empty() ? "neither" : "both");
+    section.Fail("a sensor, either by \"cuboids\" and \"points\" or by a \"mask\", for the format kwave",
+        mask.empty() ? "neither" : "both");
   }
   if (!mask.empty()) {
     channel.SensorCells = ReadSensorMask(mask);
@@ -356,7 +358,8 @@ void ParseSensorKeys(Section& section, Channel& channel)
   }
 }
 
-/// Parses the keys of the format grads. Throws Error if other formats have these keys.
+/// Parses the keys of the format grads. Throws Error for invalid values, and if another format has these
+/// keys.
 void ParseGradsKeys(Section& section, Channel& channel)
 {
   const std::string start = channel.Start, interval = channel.Interval;
@@ -370,7 +373,8 @@ void ParseGradsKeys(Section& section, Channel& channel)
   }
 }
 
-/// Reserves half of the memory for the steps that channels of the format kwave gather.
+/// Reserves half of the memory for the steps that channels of the format kwave gather, if the configuration
+/// has such channels.
 void ReserveGatherMemory(OutputConfig& config)
 {
   const auto gathers = [](const Channel& channel) { return channel.Format == TargetFormat::Kwave; };
@@ -574,8 +578,8 @@ std::vector<std::string> FilesOf(const Channel& channel)
   if (channel.Format == TargetFormat::Grads) {
     files.push_back(fs::path(channel.Path).replace_extension(".dat").string());
   }
-  for (const SensorSeries& series : SeriesOf(channel.SensorCells, channel.Path)) {
-    files.push_back(series.Path);
+  for (const SensorPortion& portion : PortionsOf(channel.SensorCells, channel.Path)) {
+    files.push_back(portion.Path);
   }
   return files;
 }

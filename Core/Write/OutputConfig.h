@@ -33,7 +33,7 @@ enum class TargetFormat
 {
   Container,  ///< NAME.pio, see Documentation/Container.md
   Grads,      ///< a binary file of floats with a descriptor NAME.ctl; one level, each variable on all patches
-  Kwave       ///< samples of a sensor, in files like k-Wave's; see SensorSeries
+  Kwave       ///< samples of a sensor, in files like k-Wave's; see SensorPortion
 };
 
 /// Returns the name of a format in the configuration: "container", "grads" or "kwave".
@@ -56,7 +56,7 @@ struct Channel
   std::string Interval = "1hr";  ///< for the format Grads: time between two steps, in GrADS's notation
   Sensor SensorCells;            ///< for the format Kwave: the sensor
   int StepsAtOnce = 0;       ///< for the format Kwave: number of steps per write; 0: from the storage profile
-  double FlushSeconds = 0;   ///< for the format Kwave: longest time between a step and its write; 0: no limit
+  double FlushSeconds = 0;   ///< for the format Kwave: age at which the next step causes a write; 0: no limit
   std::uint64_t Memory = 0;  ///< for the format Kwave: limit on the bytes of gathered steps on each rank
 
   /// Returns whether the channel writes the step.
@@ -86,7 +86,7 @@ enum class IoLayout
 /// Returns the name of a layout in the configuration: "independent" or "shared".
 const char* NameOf(IoLayout layout);
 
-/// The output configuration of a simulation.
+/// The channels of a simulation, and the settings for all channels.
 struct OutputConfig
 {
   Mode WriteMode = Mode::Thread;
@@ -100,15 +100,17 @@ struct OutputConfig
 };
 
 /// Reads a configuration. `textOrPath`: a JSON text, which begins with '{', or the path of a file with such a
-/// text. Documentation/Guide/Output.md lists the keys. Throws Error for invalid values and unknown keys.
+/// text. Documentation/Guide/Output.md lists the keys. Throws Error for unknown keys, invalid values, and
+/// files that cannot be read.
 OutputConfig ReadOutputConfig(const std::string& textOrPath);
 
 /// Throws Error, the same on all ranks, if the configuration of a rank differs from the configuration of rank
 /// 0. The Error has the first key that differs, and both values. Collective: every rank of `ranks` calls it.
 void CheckSameConfig(const OutputConfig& config, Communicator& ranks);
 
-/// Throws Error if two channels write to the same file, even if their paths are spelled differently, or if
-/// one channel writes into the container of the other. Not collective.
+/// Throws Error if two channels write to the same file, even if their paths are spelled differently, if one
+/// channel writes into the container of the other, or if a channel writes to a file with a mask. Not
+/// collective.
 void CheckPaths(const OutputConfig& config);
 
 /// Makes the parent folders of `path`. Throws Error if a folder cannot be made, or if files cannot be made in

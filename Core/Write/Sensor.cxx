@@ -82,20 +82,20 @@ Sensor ReadSensorMask(const std::string& path)
   return sensor;
 }
 
-std::vector<SensorSeries> SeriesOf(const Sensor& sensor, const std::string& path)
+std::vector<SensorPortion> PortionsOf(const Sensor& sensor, const std::string& path)
 {
   const auto named = [&](const std::string& what) {
     return std::filesystem::path(path).replace_extension(what + ".h5").string();
   };
-  std::map<int, SensorSeries> byPeriod;
+  std::map<int, SensorPortion> byPeriod;
   for (const SensorCuboid& cuboid : sensor.Cuboids) {
     byPeriod[cuboid.Every].Cuboids.push_back(cuboid.Cells);
   }
-  std::vector<SensorSeries> all;
-  for (auto& [every, series] : byPeriod) {
-    series.Path = all.empty() ? path : named(fmt::format(".every{}", every));
-    series.Every = every;
-    all.push_back(std::move(series));
+  std::vector<SensorPortion> all;
+  for (auto& [every, portion] : byPeriod) {
+    portion.Path = all.empty() ? path : named(fmt::format(".every{}", every));
+    portion.Every = every;
+    all.push_back(std::move(portion));
   }
   if (!sensor.Points.empty()) {
     all.push_back({all.empty() ? path : named(".points"), 1, {}, sensor.Points});
@@ -116,16 +116,16 @@ Box GridOf(const Catalog& data)
 }
 
 std::vector<SensorRun> RunsIn(
-    const SensorSeries& series, std::size_t set, const Catalog& data, const std::vector<int>& patches)
+    const SensorPortion& portion, std::size_t set, const Catalog& data, const std::vector<int>& patches)
 {
   std::vector<SensorRun> runs;
   std::vector<int> coarsest;
   std::copy_if(patches.begin(), patches.end(), std::back_inserter(coarsest),
       [&](int patch) { return data.Patches[patch].Level == 0; });
-  if (series.Cuboids.empty()) {
-    AddPoints(series.Points, data, coarsest, runs);
+  if (portion.Cuboids.empty()) {
+    AddPoints(portion.Points, data, coarsest, runs);
   } else {
-    const Box cuboid = Shift(series.Cuboids[set], GridOf(data).Lower);
+    const Box cuboid = Shift(portion.Cuboids[set], GridOf(data).Lower);
     for (const int patch : coarsest) {
       AddRows(cuboid, data.Patches[patch].Cells, patch, runs);
     }

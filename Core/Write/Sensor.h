@@ -26,12 +26,12 @@ struct Sensor
   bool Empty() const { return this->Cuboids.empty() && this->Points.empty(); }
 };
 
-/// Reads the sensor mask of a k-Wave file. Throws Error if the file has no mask.
+/// Reads the sensor mask of a k-Wave file. Throws Error if the file cannot be read or has no mask.
 Sensor ReadSensorMask(const std::string& path);
 
-/// The part of a sensor that one file contains. A k-Wave file contains either cuboids or points, sampled with
-/// one period. Each cuboid is a data set; all points together are one data set.
-struct SensorSeries
+/// The portion of a sensor that one file contains. A k-Wave file contains either cuboids or points, sampled
+/// with one period. Each cuboid is a data set; all points together are one data set.
+struct SensorPortion
 {
   std::string Path;
   int Every = 1;
@@ -48,10 +48,10 @@ struct SensorSeries
   }
 };
 
-/// Divides a sensor into files. `path`: NAME.h5. The file NAME.h5 contains the cuboids with the shortest
-/// period, a file NAME.everyN.h5 the cuboids with the period N, and NAME.points.h5 the points. If the sensor
-/// has no cuboids, NAME.h5 contains the points.
-std::vector<SensorSeries> SeriesOf(const Sensor& sensor, const std::string& path);
+/// Divides a sensor into portions, one for each file. `path`: NAME.h5. The file NAME.h5 contains the cuboids
+/// with the shortest period, a file NAME.everyN.h5 the cuboids with the period N, and NAME.points.h5 the
+/// points. If the sensor has no cuboids, NAME.h5 contains the points.
+std::vector<SensorPortion> PortionsOf(const Sensor& sensor, const std::string& path);
 
 /// Returns the smallest box around all patches of the coarsest level.
 Box GridOf(const Catalog& data);
@@ -68,6 +68,6 @@ struct SensorRun
 /// Returns the cells of the data set `set` that lie on `patches`, in the order of the data set. Ignores
 /// patches of finer levels.
 std::vector<SensorRun> RunsIn(
-    const SensorSeries& series, std::size_t set, const Catalog& data, const std::vector<int>& patches);
+    const SensorPortion& portion, std::size_t set, const Catalog& data, const std::vector<int>& patches);
 
 }  // namespace patchio::output

@@ -33,13 +33,13 @@ namespace {
 /// Alignment of large data sets in bytes, a common size of storage blocks.
 constexpr std::uint64_t Alignment = 1 << 20;
 
-std::vector<hsize_t> ShapeOf(const SensorSeries& series, std::size_t set, std::int64_t steps)
+std::vector<hsize_t> ShapeOf(const SensorPortion& portion, std::size_t set, std::int64_t steps)
 {
   const auto length = static_cast<hsize_t>(steps);
-  if (series.Cuboids.empty()) {
-    return {1, length, series.Points.size()};
+  if (portion.Cuboids.empty()) {
+    return {1, length, portion.Points.size()};
   }
-  const Box& box = series.Cuboids[set];
+  const Box& box = portion.Cuboids[set];
   return {length, static_cast<hsize_t>(box.Width(2)), static_cast<hsize_t>(box.Width(1)),
       static_cast<hsize_t>(box.Width(0))};
 }
@@ -97,11 +97,11 @@ std::uint64_t OffsetOfAddress(std::uint64_t address, std::uint64_t bytes, const 
 class SensorFile::Layout
 {
 public:
-  Layout(const SensorSeries& series, const Catalog& data, std::int64_t steps)
-      : Series(series),
+  Layout(const SensorPortion& portion, const Catalog& data, std::int64_t steps)
+      : Portion(portion),
         Data(data),
         Steps(steps),
-        File(series.Path, Alignment, 32 + data.Variables.size() * (series.SetCount() + 1), 0)
+        File(portion.Path, Alignment, 32 + data.Variables.size() * (portion.SetCount() + 1), 0)
   {
   }
 
@@ -133,7 +133,7 @@ private:
   void WriteHeader() const;
   void WriteMask();
 
-  const SensorSeries& Series;
+  const SensorPortion& Portion;
   const Catalog& Data;
   const std::int64_t Steps;
   hdf5::OutputFile File;
@@ -156,15 +156,15 @@ void SensorFile::Layout::WriteHeader() const
 
 void SensorFile::Layout::WriteMask()
 {
-  const bool points = this->Series.Cuboids.empty();
+  const bool points = this->Portion.Cuboids.empty();
   this->WriteCount("sensor_mask_type", points ? 0 : 1);
   std::vector<std::int64_t> corners;
-  for (const Box& cuboid : this->Series.Cuboids) {
+  for (const Box& cuboid : this->Portion.Cuboids) {
     for (const Int3& corner : {cuboid.Lower, cuboid.Upper}) {
       corners.insert(corners.end(), {corner[0] + 1, corner[1] + 1, corner[2] + 1});
     }
   }
-  const std::vector<std::int64_t>& values = points ? this->Series.Points : corners;
+  const std::vector<std::int64_t>& values = points ? this->Portion.Points : corners;
   this->Write<std::int64_t>(points ? "sensor_mask_index" : "sensor_mask_corners", H5T_STD_U64LE,
       H5T_NATIVE_INT64,
       points ? std::vector<hsize_t>{1, 1, values.size()} : std::vector<hsize_t>{1, values.size() / 6, 6},
@@ -187,10 +187,10 @@ void SensorFile::Layout::FillIn(SensorFile& to)
   to.TimesOffset = this->File.Reserve(kwave::TimesName, H5T_IEEE_F64LE, TimesShape(this->Steps));
   this->WriteMask();
   for (const Variable& variable : this->Data.Variables) {
-    for (std::size_t set = 0; set < this->Series.SetCount(); ++set) {
+    for (std::size_t set = 0; set < this->Portion.SetCount(); ++set) {
       const std::string name =
-          variable.Name + (this->Series.Cuboids.empty() ? "" : fmt::format("/{}", set + 1));
-      to.Begins.push_back(this->File.Reserve(name, H5T_IEEE_F32LE, ShapeOf(this->Series, set, this->Steps)));
+          variable.Name + (this->Portion.Cuboids.empty() ? "" : fmt::format("/{}", set + 1));
+      to.Begins.push_back(this->File.Reserve(name, H5T_IEEE_F32LE, ShapeOf(this->Portion, set, this->Steps)));
       this->Describe(hdf5::Handle(H5Dopen2(this->File.Id(), name.c_str(), H5P_DEFAULT)), H5T_IEEE_F32LE);
     }
   }
@@ -200,15 +200,15 @@ void SensorFile::Layout::FillIn(SensorFile& to)
   to.Size = image.Size;
 }
 
-SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int64_t steps)
-    : Path(series.Path)
+SensorFile::SensorFile(const SensorPortion& portion, const Catalog& data, std::int64_t steps)
+    : Path(portion.Path)
 {
   steps = std::max<std::int64_t>(steps, 2);  // shapes with one step would equal the shapes of single numbers
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
-  Layout(series, data, steps).FillIn(*this);
+  Layout(portion, data, steps).FillIn(*this);
   std::vector<std::vector<hsize_t>> shapes{TimesShape(steps)};
-  for (std::size_t set = 0; set < series.SetCount(); ++set) {
-    shapes.push_back(ShapeOf(series, set, steps));
+  for (std::size_t set = 0; set < portion.SetCount(); ++set) {
+    shapes.push_back(ShapeOf(portion, set, steps));
   }
   std::sort(shapes.begin(), shapes.end());
   shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
@@ -222,7 +222,7 @@ SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int
   };
   add(this->TimesOffset, BytesOf(TimesShape(steps), sizeof(double)));
   for (std::size_t i = 0; i < this->Begins.size(); ++i) {
-    add(this->Begins[i], BytesOf(ShapeOf(series, i % series.SetCount(), steps), sizeof(float)));
+    add(this->Begins[i], BytesOf(ShapeOf(portion, i % portion.SetCount(), steps), sizeof(float)));
   }
   const bool isUnknown = std::any_of(this->Addresses.begin(), this->Addresses.end(),
       [](const StoredAddress& stored) { return stored.Offset == 0; });
@@ -317,39 +317,39 @@ const float* AddRuns(
 /// The values of a data set for the gathered steps: a contiguous range of a file.
 struct SensorWriter::Region
 {
-  std::size_t Series = 0;
+  std::size_t Portion = 0;
   std::uint64_t Begin = 0;   ///< offset in the shuffle, which contains all regions, in bytes
   std::uint64_t Offset = 0;  ///< offset in the file, in bytes
   std::uint64_t Bytes = 0;
   std::uint64_t StepBytes = 0;  ///< bytes of one step
 };
 
-/// A write request: a part of this rank's range in the shuffle, and the offset of the part in a file. All
-/// members are in bytes.
+/// A write request: a part of this rank's range in the shuffle, and the offset of the part in a file. Offsets
+/// and sizes are in bytes.
 struct SensorWriter::Request
 {
-  std::size_t Series = 0;
+  std::size_t Portion = 0;
   std::uint64_t Offset = 0, RangeOffset = 0, Bytes = 0;
 };
 
 SensorWriter::SensorWriter(Communicator& ranks, const Channel& channel)
     : Ranks(ranks),
       Config(channel),
-      AllSeries(SeriesOf(channel.SensorCells, channel.Path)),
+      AllPortions(PortionsOf(channel.SensorCells, channel.Path)),
       StepShuffle(ranks)
 {
-  for (const SensorSeries& series : this->AllSeries) {
-    this->Sets += series.SetCount();
-    this->LongestPeriod = std::max(this->LongestPeriod, series.Every);
-    this->StepCapacity.push_back((channel.MostSteps() + series.Every - 1) / series.Every);
+  for (const SensorPortion& portion : this->AllPortions) {
+    this->Sets += portion.SetCount();
+    this->LongestPeriod = std::max(this->LongestPeriod, portion.Every);
+    this->StepCapacity.push_back((channel.MostSteps() + portion.Every - 1) / portion.Every);
   }
 }
 
 void SensorWriter::LayOut(const Catalog& data)
 {
   this->Variables = data.Variables.size();
-  for (std::size_t series = 0; series < this->AllSeries.size() && this->Ranks.Rank() == 0; ++series) {
-    this->Files.emplace_back(this->AllSeries[series], data, this->StepCapacity[series]);
+  for (std::size_t portion = 0; portion < this->AllPortions.size() && this->Ranks.Rank() == 0; ++portion) {
+    this->Files.emplace_back(this->AllPortions[portion], data, this->StepCapacity[portion]);
   }
 }
 
@@ -357,7 +357,7 @@ std::vector<std::vector<float>> SensorWriter::AcquireMemory()
 {
   const std::lock_guard<std::mutex> guard(this->SpareLock);
   if (this->Spare.empty()) {
-    return std::vector<std::vector<float>>(this->AllSeries.size());
+    return std::vector<std::vector<float>>(this->AllPortions.size());
   }
   std::vector<std::vector<float>> values = std::move(this->Spare.back());
   this->Spare.pop_back();
@@ -375,16 +375,16 @@ void SensorWriter::Add(SensorSample sample, int concurrency)
         this->Config.Path, this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1) + "."));
   }
   this->Lost.MarkWritten(sample.Number);
-  this->Try([&] { this->Gather(std::move(sample), concurrency); });
+  this->RunOrLoseSteps([&] { this->Gather(std::move(sample), concurrency); });
 }
 
 void SensorWriter::Flush()
 {
   if (!this->Gathered.empty()) {
-    this->Try([this] { this->WriteGathered(); });
+    this->RunOrLoseSteps([this] { this->WriteGathered(); });
   }
   if (this->Writing.valid()) {
-    this->Try([this] { this->FinishWrite([] {}); });
+    this->RunOrLoseSteps([this] { this->FinishWrite([] {}); });
   }
   RunOnAllRanks(this->Ranks, [this] {
     if (this->Committing.valid()) {
@@ -396,8 +396,8 @@ void SensorWriter::Flush()
   });
 }
 
-/// Runs `work`. If `work` fails, the gathered steps and all later steps are lost.
-void SensorWriter::Try(const std::function<void()>& work)
+/// Runs `work`. If `work` fails, throws Error, and the gathered steps and all later steps are lost.
+void SensorWriter::RunOrLoseSteps(const std::function<void()>& work)
 {
   std::string fault = CatchError(work);
   if (!fault.empty()) {
@@ -430,7 +430,7 @@ void SensorWriter::Gather(SensorSample sample, int concurrency)
 }
 
 /// Returns whether the time since the first gathered step, on the clock of rank 0, has reached
-/// Channel::FlushSeconds. Collective: every writing rank calls it.
+/// Channel::FlushSeconds. Returns false if FlushSeconds is 0. Collective: every writing rank calls it.
 bool SensorWriter::IsFlushDue() const
 {
   if (this->Config.FlushSeconds == 0) {
@@ -469,7 +469,7 @@ void SensorWriter::MakeSharedPlan(int concurrency)
   parameters.Period = this->LongestPeriod;
   parameters.Memory = this->Config.Memory;
   this->Shared.Schedule =
-      PlanGathering(this->VolumesOf(std::vector<std::int64_t>(this->AllSeries.size(), 1)), parameters);
+      PlanGathering(this->VolumesOf(std::vector<std::int64_t>(this->AllPortions.size(), 1)), parameters);
   if (this->Shared.Schedule.Steps == 0) {
     throw FileError(this->Config.Path,
         fmt::format(
@@ -479,12 +479,12 @@ void SensorWriter::MakeSharedPlan(int concurrency)
   }
 }
 
-/// Returns the bytes on each rank for steps[s] steps of each series s.
+/// Returns the bytes on each rank for steps[s] steps of each portion s.
 std::vector<std::uint64_t> SensorWriter::VolumesOf(const std::vector<std::int64_t>& steps) const
 {
   std::vector<std::int64_t> stepsOfSet;
-  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
-    stepsOfSet.insert(stepsOfSet.end(), this->AllSeries[series].SetCount(), steps[series]);
+  for (std::size_t portion = 0; portion < this->AllPortions.size(); ++portion) {
+    stepsOfSet.insert(stepsOfSet.end(), this->AllPortions[portion].SetCount(), steps[portion]);
   }
   std::vector<std::uint64_t> volumes(this->Ranks.Size(), 0);
   for (std::size_t i = 0; i < this->Shared.ValueCounts.size(); ++i) {
@@ -498,16 +498,16 @@ std::vector<std::uint64_t> SensorWriter::VolumesOf(const std::vector<std::int64_
 void SensorWriter::CheckCoverage() const
 {
   std::size_t number = 0;
-  for (const SensorSeries& series : this->AllSeries) {
-    for (std::size_t set = 0; set < series.SetCount(); ++set, ++number) {
+  for (const SensorPortion& portion : this->AllPortions) {
+    for (std::size_t set = 0; set < portion.SetCount(); ++set, ++number) {
       std::int64_t found = 0;
       for (std::size_t i = number; i < this->Shared.ValueCounts.size(); i += this->Sets) {
         found += this->Shared.ValueCounts[i];
       }
-      if (found != series.ValueCount(set)) {
-        throw FileError(series.Path,
-            fmt::format("all {} values of {} on patches of the coarsest level", series.ValueCount(set),
-                series.Cuboids.empty() ? "the points" : fmt::format("cuboid {}", set + 1)),
+      if (found != portion.ValueCount(set)) {
+        throw FileError(portion.Path,
+            fmt::format("all {} values of {} on patches of the coarsest level", portion.ValueCount(set),
+                portion.Cuboids.empty() ? "the points" : fmt::format("cuboid {}", set + 1)),
             fmt::format("{} values", found), "Change the sensor in the output configuration");
       }
     }
@@ -565,8 +565,9 @@ void SensorWriter::CheckSameSteps() const
   CheckSameOnAllRanks(this->Ranks, steps, *this->Gathered.back().Local->Declared);
 }
 
-/// Waits until the write in progress has ended on all ranks, and begins to commit the steps of the write.
-/// `work`: further work of each rank, which may throw Error. Collective: every writing rank calls it.
+/// Runs `work` on each rank, waits until the write in progress has ended on all ranks, and begins to commit
+/// the steps of the write. Throws Error, the same on all ranks, if any of this fails. Collective: every
+/// writing rank calls it.
 void SensorWriter::FinishWrite(const std::function<void()>& work)
 {
   RunOnAllRanks(this->Ranks, [&] {
@@ -580,31 +581,31 @@ void SensorWriter::FinishWrite(const std::function<void()>& work)
       throw Error(fmt::format("Writing {} failed. {}", this->WritingSteps, fault));
     }
   });
-  const auto written = std::exchange(this->Times, std::vector<std::vector<double>>(this->AllSeries.size()));
+  const auto written = std::exchange(this->Times, std::vector<std::vector<double>>(this->AllPortions.size()));
   if (!this->Files.empty()) {
     this->Committing = std::async(std::launch::async, [this, written] { this->Commit(written); });
   }
 }
 
 /// Throws Error if the files would have more steps than the windows of the channel contain. `steps`: number
-/// of further steps of each series.
+/// of further steps of each portion.
 void SensorWriter::CheckCapacity(const std::vector<std::int64_t>& steps) const
 {
-  for (std::size_t series = 0; series < steps.size(); ++series) {
-    if (this->StepCounts[series] + steps[series] > this->StepCapacity[series]) {
-      throw FileError(this->AllSeries[series].Path,
-          fmt::format("at most {} steps", this->StepCapacity[series]), "more steps",
+  for (std::size_t portion = 0; portion < steps.size(); ++portion) {
+    if (this->StepCounts[portion] + steps[portion] > this->StepCapacity[portion]) {
+      throw FileError(this->AllPortions[portion].Path,
+          fmt::format("at most {} steps", this->StepCapacity[portion]), "more steps",
           "Give each step a unique number, and write each step once");
     }
   }
 }
 
-/// Commits the steps that all ranks have written. `times`: times of the steps, by series.
+/// Commits the steps that all ranks have written. `times`: times of the steps, by portion.
 void SensorWriter::Commit(const std::vector<std::vector<double>>& times)
 {
-  for (std::size_t series = 0; series < this->Files.size(); ++series) {
-    if (!times[series].empty()) {
-      this->Files[series].Commit(times[series]);
+  for (std::size_t portion = 0; portion < this->Files.size(); ++portion) {
+    if (!times[portion].empty()) {
+      this->Files[portion].Commit(times[portion]);
     }
   }
 }
@@ -612,18 +613,19 @@ void SensorWriter::Commit(const std::vector<std::vector<double>>& times)
 /// Adds the gathered steps to StepCounts and Times, and removes the gathered steps.
 void SensorWriter::CountGathered()
 {
-  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+  for (std::size_t portion = 0; portion < this->AllPortions.size(); ++portion) {
     for (const SensorSample& sample : this->Gathered) {
-      if (this->Includes(series, sample)) {
-        ++this->StepCounts[series];
-        this->Times[series].push_back(sample.Time);
+      if (this->Includes(portion, sample)) {
+        ++this->StepCounts[portion];
+        this->Times[portion].push_back(sample.Time);
       }
     }
   }
   this->Gathered.clear();
 }
 
-/// Makes the files in the first call, unless a rank lacks values. Collective: every writing rank calls it.
+/// The first call makes the files, or throws Error, the same on all ranks, if a rank lacks values or a file
+/// cannot be made. Collective: every writing rank calls it.
 void SensorWriter::Open()
 {
   if (!this->StepCounts.empty()) {
@@ -638,8 +640,8 @@ void SensorWriter::Open()
     }
   });
   this->Offsets = GatherValues(this->Ranks, offsets);
-  this->StepCounts.resize(this->AllSeries.size(), 0);
-  this->Times.resize(this->AllSeries.size());
+  this->StepCounts.resize(this->AllPortions.size(), 0);
+  this->Times.resize(this->AllPortions.size());
 }
 
 /// Throws Error if this rank lacks the values of a gathered step.
@@ -652,32 +654,32 @@ void SensorWriter::CheckSamples() const
   }
 }
 
-/// Returns the number of gathered steps that belong to each series.
+/// Returns the number of gathered steps that belong to each portion.
 std::vector<std::int64_t> SensorWriter::CountSteps() const
 {
   std::vector<std::int64_t> steps;
-  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+  for (std::size_t portion = 0; portion < this->AllPortions.size(); ++portion) {
     steps.push_back(std::count_if(this->Gathered.begin(), this->Gathered.end(),
-        [&](const SensorSample& sample) { return this->Includes(series, sample); }));
+        [&](const SensorSample& sample) { return this->Includes(portion, sample); }));
   }
   return steps;
 }
 
-/// Returns the regions of all series, variable by variable and set by set, in the order of
-/// SensorFile::Offsets(). `steps`: number of gathered steps of each series.
+/// Returns the regions of all portions, variable by variable and set by set, in the order of
+/// SensorFile::Offsets(). `steps`: number of gathered steps of each portion.
 std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std::int64_t>& steps) const
 {
   std::vector<Region> regions;
   std::uint64_t begin = 0;
-  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
-    for (std::size_t i = 0; i < this->Variables * this->AllSeries[series].SetCount(); ++i) {
+  for (std::size_t portion = 0; portion < this->AllPortions.size(); ++portion) {
+    for (std::size_t i = 0; i < this->Variables * this->AllPortions[portion].SetCount(); ++i) {
       Region& region = regions.emplace_back();
-      region.Series = series;
+      region.Portion = portion;
       region.StepBytes =
-          this->AllSeries[series].ValueCount(i % this->AllSeries[series].SetCount()) * sizeof(float);
+          this->AllPortions[portion].ValueCount(i % this->AllPortions[portion].SetCount()) * sizeof(float);
       region.Begin = begin;
-      region.Offset = this->Offsets[regions.size() - 1] + this->StepCounts[series] * region.StepBytes;
-      region.Bytes = region.StepBytes * steps[series];
+      region.Offset = this->Offsets[regions.size() - 1] + this->StepCounts[portion] * region.StepBytes;
+      region.Bytes = region.StepBytes * steps[portion];
       begin += region.Bytes;
     }
   }
@@ -687,18 +689,18 @@ std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std:
 /// Adds this rank's values of all gathered steps to the shuffle, and releases the memory of the values.
 void SensorWriter::AddToShuffle(const std::vector<Region>& regions, Shuffle& shuffle)
 {
-  std::vector<std::uint64_t> done(this->AllSeries.size(), 0);
+  std::vector<std::uint64_t> done(this->AllPortions.size(), 0);
   for (SensorSample& sample : this->Gathered) {
     std::size_t region = 0;
-    for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
-      const std::size_t sets = this->AllSeries[series].SetCount(), count = this->Variables * sets;
-      const float* next = sample.Values[series].data();
-      for (std::size_t i = 0; i < count && this->Includes(series, sample); ++i) {
+    for (std::size_t portion = 0; portion < this->AllPortions.size(); ++portion) {
+      const std::size_t sets = this->AllPortions[portion].SetCount(), count = this->Variables * sets;
+      const float* next = sample.Values[portion].data();
+      for (std::size_t i = 0; i < count && this->Includes(portion, sample); ++i) {
         const Region& to = regions[region + i];
         next = AddRuns(
-            sample.Local->Runs[series][i % sets], next, to.Begin + done[series] * to.StepBytes, shuffle);
+            sample.Local->Runs[portion][i % sets], next, to.Begin + done[portion] * to.StepBytes, shuffle);
       }
-      done[series] += this->Includes(series, sample) ? 1 : 0;
+      done[portion] += this->Includes(portion, sample) ? 1 : 0;
       region += count;
     }
     this->ReleaseMemory(std::move(sample.Values));
@@ -718,7 +720,7 @@ std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
     const std::uint64_t end = std::min(begin + count, region.Begin + region.Bytes);
     for (std::uint64_t at = std::max(begin, region.Begin); at < end; at += most) {
       requests.push_back(
-          {region.Series, region.Offset + (at - region.Begin), at - begin, std::min(most, end - at)});
+          {region.Portion, region.Offset + (at - region.Begin), at - begin, std::min(most, end - at)});
     }
   }
   return requests;
@@ -730,13 +732,13 @@ void SensorWriter::Write(const std::vector<Request>& requests, const std::byte* 
 {
   for (const Request& request : requests) {
     this->OpenFiles.try_emplace(
-        request.Series, this->AllSeries[request.Series].Path, PlainFile::Purpose::Update);
+        request.Portion, this->AllPortions[request.Portion].Path, PlainFile::Purpose::Update);
   }
   RunTasksOrThrow(requests.size(), concurrency, [&](std::size_t task) {
     const Request& request = requests[task];
-    this->OpenFiles.at(request.Series).Write(request.Offset, from + request.RangeOffset, request.Bytes);
+    this->OpenFiles.at(request.Portion).Write(request.Offset, from + request.RangeOffset, request.Bytes);
   });
-  for (const auto& [series, file] : this->OpenFiles) {
+  for (const auto& [portion, file] : this->OpenFiles) {
     file.Flush();
   }
 }

@@ -31,7 +31,7 @@ class SensorFile
 public:
   /// Makes the layout of the file in memory, with space for `steps` steps. Only the constructor uses HDF5.
   /// Throws Error.
-  SensorFile(const SensorSeries& series, const Catalog& data, std::int64_t steps);
+  SensorFile(const SensorPortion& portion, const Catalog& data, std::int64_t steps);
 
   /// Returns the offsets of the data sets in the file, variable by variable and set by set.
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
@@ -70,8 +70,8 @@ private:
 struct LocalSensor
 {
   std::shared_ptr<const Declaration> Declared;
-  std::vector<std::vector<std::vector<SensorRun>>> Runs;  ///< consecutive cells, by series and set
-  /// Number of values per variable and step, by series and set.
+  std::vector<std::vector<std::vector<SensorRun>>> Runs;  ///< consecutive cells, by portion and set
+  /// Number of values per variable and step, by portion and set.
   std::vector<std::vector<std::int64_t>> ValueCounts;
 };
 
@@ -82,7 +82,7 @@ struct SensorSample
   std::int64_t Number = 0;  ///< the simulation's step number
   double Time = 0;
   std::shared_ptr<const LocalSensor> Local;
-  std::vector<std::vector<float>> Values;  ///< values of each series, variable by variable and set by set
+  std::vector<std::vector<float>> Values;  ///< values of each portion, variable by variable and set by set
   std::string Fault;                       ///< reason why this rank lacks the values; empty: no fault
 };
 
@@ -95,35 +95,35 @@ public:
   /// Makes a writer for the files of `channel`. `ranks` and `channel` must outlive this object.
   SensorWriter(Communicator& ranks, const Channel& channel);
 
-  const std::vector<SensorSeries>& Series() const { return this->AllSeries; }
-  /// Returns whether the file of a series contains the step of a sample.
-  bool Includes(std::size_t series, const SensorSample& sample) const
+  const std::vector<SensorPortion>& Portions() const { return this->AllPortions; }
+  /// Returns whether the file of a portion contains the step of a sample.
+  bool Includes(std::size_t portion, const SensorSample& sample) const
   {
-    return sample.Index % this->AllSeries[series].Every == 0;
+    return sample.Index % this->AllPortions[portion].Every == 0;
   }
   /// Makes the layouts of the files, with HDF5. Call this method before the first Add(), on the simulation's
-  /// thread. Throws Error. Not collective; only rank 0 makes layouts.
+  /// thread. Throws Error. Not collective, but all ranks must call it; only rank 0 makes layouts.
   void LayOut(const Catalog& data);
   /// Returns memory for SensorSample::Values, which may be the memory of an earlier sample. Thread-safe.
   std::vector<std::vector<float>> AcquireMemory();
 
-  /// Adds a step to the gathered steps, and begins a write when the number of gathered steps suffices. If
-  /// each write contains one step, the method returns after the write. If a write fails, the steps of the
-  /// write and all later steps are lost, because the files have no gaps. `concurrency`: number of concurrent
-  /// requests of each rank if all ranks write. Throws Error, the same on all ranks. Collective: every rank of
-  /// the communicator calls it.
+  /// Adds a step to the gathered steps, and begins a write when the number or the age of the gathered steps
+  /// suffices. If each write contains one step, the method returns after the write. If a write fails, the
+  /// steps of the write and all later steps are lost, because the files have no gaps. `concurrency`: number
+  /// of concurrent requests of each rank if all ranks write. Throws Error, the same on all ranks. Collective:
+  /// every rank of the communicator calls it.
   void Add(SensorSample sample, int concurrency);
-  /// Writes the gathered steps. Throws Error, the same on all ranks. Collective: every rank of the
-  /// communicator calls it.
+  /// Writes the gathered steps, waits for all writes, and flushes the files to the storage. Throws Error, the
+  /// same on all ranks. Collective: every rank of the communicator calls it.
   void Flush();
-  /// Records that a step is lost. Add() throws Error for later steps until the lost step is added. Not
-  /// collective, but all ranks must call it.
+  /// Records that a step is lost. If the next step of Add() is later than a lost step, Add() throws Error for
+  /// all further steps. Not collective, but all ranks must call it.
   void MarkLost(std::int64_t step) { this->Lost.Add(step); }
 
 private:
   struct Region;
   struct Request;
-  /// The plan for the present patches; the same on all ranks.
+  /// The plan for the present patches; the same on all ranks, except for Local.
   struct SharedPlan
   {
     std::shared_ptr<const LocalSensor> Local;
@@ -134,7 +134,7 @@ private:
   };
 
   std::vector<std::uint64_t> VolumesOf(const std::vector<std::int64_t>& steps) const;
-  void Try(const std::function<void()>& work);
+  void RunOrLoseSteps(const std::function<void()>& work);
   void Gather(SensorSample sample, int concurrency);
   void MakeSharedPlan(int concurrency);
   bool IsFlushDue() const;
@@ -162,24 +162,24 @@ private:
 
   Communicator& Ranks;
   const Channel& Config;
-  const std::vector<SensorSeries> AllSeries;
-  std::size_t Sets = 0;       ///< number of data sets of all series
+  const std::vector<SensorPortion> AllPortions;
+  std::size_t Sets = 0;       ///< number of data sets of all portions
   std::size_t Variables = 0;  ///< number of variables, from LayOut()
   int LongestPeriod = 1;
-  std::vector<std::int64_t> StepCapacity;  ///< by series: number of steps for which the file has space
+  std::vector<std::int64_t> StepCapacity;  ///< by portion: number of steps for which the file has space
 
-  std::vector<SensorFile> Files;               ///< by series; only on rank 0
-  std::vector<std::uint64_t> Offsets;          ///< SensorFile::Offsets() of all series
-  std::map<std::size_t, PlainFile> OpenFiles;  ///< files that this rank writes, by series
+  std::vector<SensorFile> Files;               ///< by portion; only on rank 0
+  std::vector<std::uint64_t> Offsets;          ///< SensorFile::Offsets() of all portions
+  std::map<std::size_t, PlainFile> OpenFiles;  ///< files that this rank writes, by portion
   std::vector<SensorSample> Gathered;
   Stopwatch SinceOldest;  ///< runs since the first gathered step was added
   std::mutex SpareLock;
   std::vector<std::vector<std::vector<float>>> Spare;  ///< memory for AcquireMemory()
   Shuffle StepShuffle;
   SharedPlan Shared;
-  /// By series: number of steps in the file, including the write in progress.
+  /// By portion: number of steps in the file, including the write in progress.
   std::vector<std::int64_t> StepCounts;
-  /// By series: times of the steps that are in the file but not committed.
+  /// By portion: times of the steps that are in the file but not committed.
   std::vector<std::vector<double>> Times;
   LostSteps Lost;
   std::string Fault;  ///< reason why steps are lost; empty: no fault

@@ -52,8 +52,8 @@ public:
 
   /// Sets the time limit of Send() and Receive(), in seconds, and sends small messages without delay.
   void SetTimeout(double seconds) const;
-  /// Sends or receives all bytes. Returns false if the other process has ended, or after the time limit;
-  /// errno is then EAGAIN.
+  /// Sends or receives all bytes. Returns false if the other process has ended, or, with EAGAIN in errno,
+  /// after the time limit.
   bool Send(const void* data, std::size_t bytes) const;
   bool Receive(void* data, std::size_t bytes) const;
 
@@ -76,19 +76,19 @@ struct Endpoint
 class Listener
 {
 public:
-  /// Listens on a port that the system chooses. `ranks`: number of ranks that may connect. Throws Error.
+  /// Listens on a port that the system chooses. `rankCount`: number of ranks that may connect. Throws Error.
   explicit Listener(int rankCount);
 
   const Endpoint& OwnEndpoint() const { return this->Local; }
-  /// Accepts connections until `count` ranks have connected or `seconds` have passed. Calls accept(rank,
-  /// socket) for each connection, which returns whether the rank is expected. Returns the number of missing
+  /// Accepts connections until `count` ranks have connected or `seconds` have passed. For each connection,
+  /// calls accept(rank, socket), which returns whether the rank is expected. Returns the number of missing
   /// ranks.
   template <typename Handler>
   int Accept(int count, double seconds, Handler accept) const;
 
 private:
   /// Accepts a connection. Returns the connection and the rank at the other end, or a closed socket if no
-  /// rank connects within about a second.
+  /// program connects within a second, or if the program is not a rank of this run.
   std::pair<Socket, int> AcceptNext() const;
 
   Socket Listening;
@@ -157,8 +157,8 @@ sockaddr_in SocketAddress(std::uint32_t address, std::uint16_t port)
   return place;
 }
 
-/// Raises this process's limit on open files to `count` or more, because a rank may have more connections
-/// than the default limit allows.
+/// Raises this process's limit on open files to `count` + 1024, as far as the system allows, because a rank
+/// may have more connections than the default limit allows.
 void RaiseFileLimit(int count)
 {
   rlimit limit = {};
@@ -399,8 +399,8 @@ void SocketCommunicator::ConnectToRank(int rank)
   this->Sockets[rank].SetTimeout(this->WaitSeconds);
 }
 
-/// Makes the missing connections to the ranks with needed[rank]. Of two ranks, the rank with the smaller
-/// number connects to the rank with the larger number.
+/// Makes the missing connections to the ranks for which needed[rank] is true. Of two ranks, the rank with the
+/// smaller number connects to the rank with the larger number.
 void SocketCommunicator::ConnectToRanks(const std::vector<bool>& needed)
 {
   int expected = 0;

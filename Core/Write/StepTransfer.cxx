@@ -52,7 +52,7 @@ void StepSender::ReceiveCredits()
   }
 }
 
-/// Waits until `condition` returns true. Returns false after the time limit.
+/// Waits until `condition` returns true. Returns false after the time limit or, if IsSilent is set, at once.
 bool StepSender::WaitUntil(const std::function<bool()>& condition)
 {
   const bool held = WaitFor(this->IsSilent ? 0 : this->WaitSeconds, [&] {
@@ -177,8 +177,8 @@ void StepSender::CheckFits(const std::vector<std::uint64_t>& neededBytes, const 
 void StepSender::SendToIoRanks(const Command& command)
 {
   if (this->Compute.Rank() == 0 || this->Compute.IsBroken()) {
-    for (const int server : this->Roles.IoRanks()) {
-      this->Commands.Add(command, server, CommandTag);
+    for (const int ioRank : this->Roles.IoRanks()) {
+      this->Commands.Add(command, ioRank, CommandTag);
     }
   }
 }
@@ -211,7 +211,7 @@ void StepSender::End()
   }
 }
 
-std::string StepSender::ExtractFaults()
+std::string StepSender::TakeFaults()
 {
   this->ReceiveCredits();
   return std::exchange(this->Faults, {});
@@ -294,9 +294,9 @@ bool StepReceiver::ExecuteCommand()
   return true;
 }
 
-/// Promises the bytes that `command` requests. Returns false if the free memory does not suffice yet. If
-/// another command follows, the compute ranks have given up waiting for `command`, so the method promises
-/// nothing and returns true.
+/// Promises the bytes that `command` requests. If the free memory does not suffice yet, returns false. But if
+/// another command has arrived, the compute ranks have given up waiting for `command`; the method then
+/// returns true without a promise.
 bool StepReceiver::MakeRoom(const Command& command)
 {
   if (!command.DeclarationBytes.empty()) {
@@ -409,7 +409,8 @@ bool StepReceiver::CountWritten()
 }
 
 /// Promises more bytes to each compute rank: up to X = (0.9 X_total - X_used) / number of served ranks, and
-/// less if the free memory does not suffice for all promises.
+/// less if the free memory does not suffice for all promises. Promises nothing while a command to make room
+/// waits.
 void StepReceiver::PromiseMemory()
 {
   std::uint64_t free = this->MemoryLimit - this->UsedBytes;

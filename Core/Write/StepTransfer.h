@@ -23,9 +23,8 @@ namespace patchio::output {
 /// water mark X is at least the bytes D of the step. If the last report of any I/O rank has a smaller water
 /// mark, all I/O ranks get the command to make room, and the simulation waits for the I/O ranks.
 ///
-/// A wait that exceeds OutputConfig::WaitSeconds ends with an Error that names both ranks. Further waits then
-/// end at once until the I/O rank sends a message, so that a simulation does not wait at each step for an I/O
-/// rank that has died.
+/// A wait that exceeds OutputConfig::WaitSeconds ends with an Error. Further waits then end at once until the
+/// I/O rank sends a message, so that a simulation does not wait at each step for an I/O rank that has died.
 class StepSender
 {
 public:
@@ -42,7 +41,8 @@ public:
   void WaitForMemory(std::uint64_t bytes);
   /// Sends a step. `step`: the command to receive the step. `declared`: the present declaration. `bytes`:
   /// size of this rank's values. pack(buffer) copies the values into a buffer. Throws Error, the same on all
-  /// ranks, if the I/O ranks do not make room in time. Collective: every compute rank calls it.
+  /// ranks, if an I/O rank has too little memory or does not make room in time; the step is then lost.
+  /// Collective: every compute rank calls it.
   void Send(Command step, const std::shared_ptr<const Declaration>& declared, std::uint64_t bytes,
       const std::function<void(std::byte*)>& pack);
   /// Records a lost step. The command to receive the next step informs the I/O ranks.
@@ -55,7 +55,7 @@ public:
 
   /// Returns the faults of this rank's I/O rank since the last call, one per line; an empty text if no fault
   /// has occurred.
-  std::string ExtractFaults();
+  std::string TakeFaults();
   /// Returns the largest number of bytes that were being sent at any time.
   std::uint64_t Peak() const { return this->Values.Peak(); }
 
@@ -78,7 +78,7 @@ private:
   std::vector<int> Map;
   std::int64_t RoomCommands = 0;  ///< number of sent commands to make room
   std::int64_t Steps = 0;         ///< number of sent steps
-  /// Bytes of each of the last steps, which the last report does not include.
+  /// Bytes of each sent step that the last report does not include.
   std::deque<std::uint64_t> Unacknowledged;
   std::deque<std::int64_t> Unwritten;  ///< numbers of the sent steps that are not written yet
   std::vector<std::int64_t> Lost;      ///< numbers of the steps that were lost since the last sent step
@@ -117,14 +117,15 @@ public:
   StepReceiver(const StepReceiver&) = delete;
   StepReceiver& operator=(const StepReceiver&) = delete;
 
-  /// Receives steps until the command to end. write(step) begins to write a step and returns at once; the
-  /// writer must call MarkWritten() when the step is written. Returns whether all steps were written within
-  /// OutputConfig::WaitSeconds after the command to end.
+  /// Receives steps until the command to end and the end of all writes. write(step) begins to write a step
+  /// and returns at once; the writer must call MarkWritten() when the step is written. Returns whether all
+  /// steps were written within OutputConfig::WaitSeconds after the command to end.
   bool Serve(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write);
   /// Records that the oldest step is written and that its buffers are free. `fault`: reason why the step was
   /// not written, or an empty text. Thread-safe.
   void MarkWritten(const std::string& fault);
-  /// Ends the wait of the compute ranks in StepSender::End(), after all reports are sent.
+  /// Ends the wait of the compute ranks in StepSender::End(), after all reports are sent. Gives up after
+  /// OutputConfig::WaitSeconds.
   void End();
 
   /// Returns the largest number of bytes that were in use or promised at any time.

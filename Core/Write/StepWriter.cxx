@@ -467,9 +467,9 @@ void StepWriter::CheckComplete(const std::vector<std::uint8_t>& written) const
 
 namespace {
 
-/// Compresses the sample with Deflate. Returns two numbers per variable: the bytes of the sample before and
-/// after compression.
-std::vector<double> TryDeflate(const StepToWrite& step, const std::vector<PatchValues>& sample)
+/// Compresses the first values of each variable of the sample with Deflate. Returns two numbers per variable:
+/// the bytes of these values before and after compression.
+std::vector<double> DeflatedSizes(const StepToWrite& step, const std::vector<PatchValues>& sample)
 {
   constexpr std::size_t most = 4 << 20,
                         piece = 64 << 10;  // bytes of a variable that are compressed, and bytes of a call
@@ -519,7 +519,7 @@ std::vector<FilterType> ChooseCompression(Communicator& ranks, const StepToWrite
     return chosen;
   }
   std::vector<double> sizes;
-  RunOnAllRanks(ranks, [&] { sizes = TryDeflate(step, sample); });
+  RunOnAllRanks(ranks, [&] { sizes = DeflatedSizes(step, sample); });
   const std::vector<double> all = ranks.AllGather(sizes);
   sizes.assign(sizes.size(), 0);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -575,7 +575,7 @@ void StepWriter::MakePacker()
   this->Packer = std::make_unique<ChunkPacker>(std::move(sets));
 }
 
-/// Completes the chunks with values of several ranks, on the rank that has the first values of the chunk.
+/// Completes each chunk with values of several ranks, on the rank that has the first values of the chunk.
 /// Collective: every rank of the communicator calls it.
 void StepWriter::ExchangeParts()
 {
@@ -704,8 +704,8 @@ void ChunkPacker::Add(const std::vector<SetRange>& ranges, int threads)
   }
 }
 
-/// Copies the new ranges of a chunk, and compresses the chunk if the chunk is complete. Compresses a chunk
-/// that one range fills without a copy.
+/// Copies the new ranges of a chunk, and compresses the chunk if the chunk is complete. If one range fills
+/// the chunk, compresses the range without a copy.
 void ChunkPacker::Encode(OpenChunk& chunk, ChunkEncoder& encoder) const
 {
   const ChunkedSet& set = this->Sets[chunk.Set];

@@ -72,7 +72,8 @@ public:
   std::vector<std::uint64_t> ReserveChunks(const std::vector<ChunkSize>& chunks);
   /// Writes everything except values, tables and the signature. Call only WriteSignature() afterwards.
   void WriteDescription();
-  /// Writes the signature of HDF5, which makes the file readable.
+  /// Flushes the file, writes the signature of HDF5, which makes the file readable, and flushes the file
+  /// again.
   void WriteSignature() const;
 
 private:
@@ -177,9 +178,8 @@ public:
   /// Throws Error.
   void Add(const std::vector<SetRange>& ranges, int threads);
 
-  /// Moves the values of incomplete chunks into `to`, unless this rank completes the chunk. `ownRank`: this
-  /// rank. ownerOf(set, begin) returns the rank that completes the chunk at byte `begin` of the data set
-  /// `set`.
+  /// Moves into `to` the values of each incomplete chunk that another rank completes. `ownRank`: this rank.
+  /// ownerOf(set, begin) returns the rank that completes the chunk at byte `begin` of the data set `set`.
   template <typename OwnerOf>
   void SendToOwners(output::FragmentExchange& to, int ownRank, const OwnerOf& ownerOf);
   /// Adds the values that this rank has received from other ranks, with `threads` threads. Throws Error.
@@ -187,7 +187,7 @@ public:
 
   /// Returns the complete chunks by number.
   const std::map<std::uint64_t, EncodedChunk>& Chunks() const { return this->Complete; }
-  /// Returns whether all chunks are complete.
+  /// Returns whether no chunk is incomplete.
   bool IsComplete() const { return this->Open.empty(); }
 
 private:

@@ -16,8 +16,8 @@ namespace patchio::output {
 
 /// A function that writes a prepared step. `values`: this rank's values; only containers support
 /// HeldValues::Next. `threads`: number of concurrent requests. When the function returns, the step is on the
-/// storage, and readers see the step. Throws Error, the same on all ranks; the target is then unchanged.
-/// Collective: every writing rank calls it.
+/// storage, and readers see the step, unless the target gathers steps; see Flush(). Throws Error, the same on
+/// all ranks, if the step is lost. Collective: every writing rank calls it.
 using PendingStep = std::function<void(container::HeldValues values, int threads)>;
 
 /// A simulation's array: the values of a variable on a patch, with ghosts.
@@ -43,11 +43,11 @@ class Target
 {
 public:
   virtual ~Target() = default;
-  /// Prepares a step, with all HDF5 calls of the write. Call this method on the simulation's thread: the HDF5
-  /// library is not thread-safe, and the simulation may use the same library. Steps must be written in the
-  /// order of the calls of Prepare(). `source`: arrays for a target that copies parts. That target must not
-  /// throw an Error on one rank alone; the PendingStep informs the other ranks of a fault. Throws Error. Not
-  /// collective, but all ranks must call it.
+  /// Prepares a step, with all HDF5 calls of the write, except for compressed values. Call this method on the
+  /// simulation's thread: the HDF5 library is not thread-safe, and the simulation may use the same library.
+  /// Steps must be written in the order of the calls of Prepare(). `source`: arrays for a target that copies
+  /// parts. That target must not throw an Error on one rank alone; the PendingStep informs the other ranks of
+  /// a fault. Throws Error. Not collective, but all ranks must call it.
   virtual PendingStep Prepare(container::StepToWrite step, const SimulationArrays& source) = 0;
   /// Writes the steps that the target has gathered, with `threads` requests at a time. Throws Error, the same
   /// on all ranks. Collective: every writing rank calls it.
@@ -60,8 +60,8 @@ public:
   /// Returns whether Prepare() copies the needed parts of the simulation's arrays, so that the caller need
   /// not copy whole arrays. The PendingStep then needs no values.
   virtual bool CopiesParts() const { return false; }
-  /// Returns the bytes that a target that copies parts keeps of a step on this rank. `variables`: number of
-  /// variables.
+  /// Returns the most bytes of a step that a target that copies parts keeps on this rank; 0 for other
+  /// targets. `variables`: number of variables of the channel.
   virtual std::uint64_t BytesOf(
       const std::shared_ptr<const Declaration>& /*declared*/, std::size_t /*variables*/)
   {
@@ -74,7 +74,7 @@ public:
 std::unique_ptr<Target> MakeTarget(Communicator& ranks, const Channel& channel);
 
 /// Returns the number of threads that each of `rankCount` ranks writes with: from the configuration, or else
-/// from the storage profile of the channel's path, or else a default.
+/// from the storage profile of the channel's path, or else 4.
 int ThreadsFor(const OutputConfig& config, const Channel& channel, int rankCount);
 
 /// Makes a target for TargetFormat::Grads; see MakeTarget().

@@ -172,7 +172,7 @@ void ReportPlot::paintEvent(QPaintEvent*)
   this->PaintHint(painter);
 }
 
-/// Draws the title at the left and, at the right, as many entries of the legend as fit.
+/// Draws the title and, unless the mouse is in the plot, as many entries of the legend as fit.
 void ReportPlot::PaintHeader(QPainter& painter) const
 {
   QFont bold = this->font();

@@ -2,8 +2,9 @@
  * @class ReportPlot
  * @brief A small plot: lines, areas, steps, dots and stacked bars over one pair of axes
  *
- * QPainter draws the plot in the colours of the user's palette, without a charts library or OpenGL. The
- * upper right corner shows the value nearest to the mouse. The y axis begins at 0.
+ * QPainter draws the plot in the colours of the user's palette, without a charts library or OpenGL. While the
+ * mouse is in the plot, the upper right corner shows the nearest point of the first series. The y axis begins
+ * at 0.
  */
 #ifndef ReportPlot_h
 #define ReportPlot_h
@@ -23,7 +24,7 @@ struct PlotSeries
     Area,   ///< a line and the area below it
     Steps,  ///< each value holds until the next
     Dots,
-    Bars  ///< bars around x, stacked on the bars of the previous series
+    Bars  ///< bars around x; bars with the same index are stacked, the first series below
   };
   QString Name;  ///< entry in the legend; empty: no entry
   Style DrawStyle = Line;
@@ -46,10 +47,10 @@ public:
 
   /// Gives the x axis a logarithmic scale, with ticks at powers of two.
   void SetLogarithmic() { this->Logarithmic = true; }
-  /// Gives the x axis ticks at whole numbers only.
+  /// Limits the ticks of the x axis to whole numbers, and begins the axis at the first point instead of 0.
   void SetWholeNumbers() { this->WholeNumbers = true; }
-  /// Replaces the drawn series and marks. `hints`: one text per point of the first series, which the plot
-  /// shows instead of the point's values if the mouse is near the point. Empty: the plot shows the values.
+  /// Replaces the drawn series and marks. `hints`: texts for the points of the first series. For the point
+  /// nearest to the mouse, the plot shows the text, or the values of a point without a text.
   void SetSeries(
       const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
   /// Shows `remark` instead of axes and values. Empty: the plot shows axes and values.
@@ -84,8 +85,8 @@ private:
   QVector<PlotSeries> Series;
   QVector<PlotMark> Marks;
   QStringList Hints;
-  /// The range of the x axis in units of AxisPosition(), the upper end of the y axis, and the distance of its
-  /// ticks.
+  /// The range of the x axis in units of AxisPosition(); the upper end of the y axis, and the distance of the
+  /// y axis's ticks.
   double AxisMin = 0, AxisMax = 1, YMax = 1, YTickStep = 0.2;
   double MouseX = -1;  ///< x of the mouse in pixels; less than 0: the mouse is outside the plot
 };

@@ -23,7 +23,7 @@
 
 namespace {
 
-/// Returns `value` with about three significant digits, such as "5.82" or "123".
+/// Returns `value` with three significant digits, such as "5.82" or "123", but at most two decimals.
 QString ThreeDigits(double value)
 {
   return QString::number(value, 'f', value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
@@ -66,8 +66,8 @@ QString NameOfStep(const QString& path)
   return isDump ? file.dir().dirName() : file.dir().dirName() + "/" + file.fileName();
 }
 
-/// Returns the bytes, time and rate of the read as text. The time is the sum of the rows "Read" and "Decode"
-/// of the table, and the rate is the bytes divided by this time.
+/// Returns the bytes, the time and the rate of a read as rich text; for a cancelled read or without bytes, a
+/// text that says so. The time is ReadingSeconds(), and the rate is the bytes divided by this time.
 QString ReadText(const QJsonObject& report)
 {
   const double bytes = report["bytes"].toDouble(), cached = report["cached_bytes"].toDouble();
@@ -86,9 +86,9 @@ QString ReadText(const QJsonObject& report)
   return reading > 0 ? text + QString(", <b>%1</b>").arg(RateText(bytes / reading)) : text;
 }
 
-/// Returns three lines of rich text: the file and the time of the step; bytes, seconds and rate; ranks,
-/// threads, patches and blocks. Qt does not wrap a name without blanks, so the file's name is shortened to
-/// `width` pixels in the font `bold`.
+/// Returns three lines of rich text: the file and the date or time of the step; ReadText(); ranks, threads
+/// and, unless the read was cancelled, patches and blocks. Qt does not wrap a name without blanks, so the
+/// file's name is shortened to `width` pixels in the font `bold`.
 QString SummaryText(const QJsonObject& report, const QFontMetrics& bold, int width)
 {
   const QString path = report["file"].toString();
@@ -109,8 +109,8 @@ QString SummaryText(const QJsonObject& report, const QFontMetrics& bold, int wid
   return text;
 }
 
-/// A stage of a read: its key in the report, and its name, colour and tooltip in the table. Colour-blind
-/// people can tell the colours apart: Okabe and Ito, "Color Universal Design (CUD)", 2008.
+/// A row of the table: its key in the object "seconds", and its name, colour and tooltip. Colour-blind people
+/// can tell the colours apart: Okabe and Ito, "Color Universal Design (CUD)", 2008.
 struct Stage
 {
   const char* Key;
@@ -123,8 +123,8 @@ constexpr Stage Stages[] = {
     {"locate", "Locate", "#E69F00", "Locating the bytes of each array in the files"},
     {"read", "Read", "#0072B2", "Waiting for the storage"},
     {"decode", "Decode", "#56B4E9",
-        "Decompressing values and copying them into the arrays. Some threads decode while others read; this "
-        "is the share of decoding in their time"},
+        "Decompressing values and copying them into the arrays. Some threads decode while others read; the "
+        "row shows the share of decoding in the time of all threads"},
     {"assemble", "Assemble", "#009E73", "Building blocks and grids, and hiding refined cells"},
     {"render", "Filters, render", "#999999", "From the end of the read to the rendered image"}};
 constexpr const char* RateColor = "#0072B2";
@@ -146,7 +146,7 @@ double TotalSeconds(const QJsonObject& seconds)
   return sum;
 }
 
-/// Draws the share in Qt::UserRole, from 0 to 1, as a bar and a percentage.
+/// Draws the share in Qt::UserRole, from 0 to 1, as a bar (colour in Qt::UserRole + 1) and a percentage.
 class ShareDelegate : public QStyledItemDelegate
 {
 public:
@@ -227,7 +227,7 @@ QVector<QPointF> PointsFromPairs(const QJsonArray& pairs, double yScale)
 }
 
 /// Returns the list `key` of the report's "moments" as points over seconds.
-QVector<QPointF> TimeSeries(const QJsonObject& report, const char* key)
+QVector<QPointF> PointsOverTime(const QJsonObject& report, const char* key)
 {
   const QJsonObject moments = report["moments"].toObject();
   const QJsonArray seconds = moments["seconds"].toArray(), values = moments[key].toArray();
@@ -250,9 +250,9 @@ double Interpolate(const QVector<QPointF>& points, double x)
   return before.y() + (x - before.x()) / (next->x() - before.x()) * (next->y() - before.y());
 }
 
-/// Returns the rate in MB/s over the seconds of the read. `bytes`: number of bytes read until each second.
-/// `requestSeconds`: mean time of a request; each rate is the mean over at least 1.5 times this time, because
-/// requests that begin together end together.
+/// Returns the rate in MB/s over the seconds of the read; no points if `bytes` is empty. `bytes`: number of
+/// bytes read until each time. `requestSeconds`: mean time of a request. Each rate, except near the ends, is
+/// the mean over at least 1.5 times this time, because requests that begin together end together.
 QVector<QPointF> RateCurve(const QVector<QPointF>& bytes, double requestSeconds)
 {
   constexpr int intervals = 80;
@@ -270,7 +270,7 @@ QVector<QPointF> RateCurve(const QVector<QPointF>& bytes, double requestSeconds)
 /// Returns the reason why the report has no curves over the time of the read; empty if the report has curves.
 QString MissingCurvesReason(const QJsonObject& report)
 {
-  const QVector<QPointF> bytes = TimeSeries(report, "bytes");
+  const QVector<QPointF> bytes = PointsOverTime(report, "bytes");
   if (report["bytes"].toDouble() <= 0) {
     return ReportView::tr("No data were read from the storage.");
   }
@@ -298,7 +298,7 @@ ReportView::ReportView(QWidget* parent)
   this->LastReadsPlot->SetWholeNumbers();
   this->StoragePlot->setToolTip(
       tr("Rate as a function of the number of concurrent reads on the whole storage: the curve that "
-         "\"patchio probe\" measured, and this read"));
+         "\"patchio probe\" measured, and this and earlier reads"));
   this->LastReadsPlot->setToolTip(
       tr("One bar per read, in the colours of the table; the latest on the right"));
   auto* rows = new QVBoxLayout(this);
@@ -406,7 +406,7 @@ void ReportView::UpdateRatePlot(const QJsonObject& report)
   rate.Color = RateColor;
   const QString remark = MissingCurvesReason(report);
   if (remark.isEmpty()) {
-    rate.Points = RateCurve(TimeSeries(report, "bytes"), report["request_seconds"].toDouble());
+    rate.Points = RateCurve(PointsOverTime(report, "bytes"), report["request_seconds"].toDouble());
   }
   this->RatePlot->SetRemark(remark);
   this->RatePlot->SetSeries({rate}, {});
@@ -423,7 +423,7 @@ void ReportView::UpdateInFlightPlot(const QJsonObject& report)
   threads.Color = "#7A7A7A";
   QString remark = MissingCurvesReason(report);
   if (remark.isEmpty()) {
-    measured.Points = TimeSeries(report, "in_flight");
+    measured.Points = PointsOverTime(report, "in_flight");
     threads.Points = PointsFromPairs(report["threads"].toArray(), 1);
   }
   const bool anyMeasured = std::any_of(
@@ -473,7 +473,8 @@ void ReportView::UpdateStoragePlot(const QJsonObject& report)
   }
   const bool isEmpty = curve.Points.isEmpty() && before.Points.isEmpty() && now.Points.isEmpty();
   this->StoragePlot->SetRemark(
-      isEmpty ? tr("This storage has no profile. Measure it with \"patchio probe\".") : QString());
+      isEmpty ? tr("This read used no profile of the storage. \"patchio probe\" makes a profile.")
+              : QString());
   curve.Name = curve.Points.isEmpty() ? QString() : curve.Name;
   before.Name = before.Points.isEmpty() ? QString() : before.Name;
   this->StoragePlot->SetSeries({curve, samples, before, now}, marks);

@@ -2,8 +2,8 @@
  * @class pqGridsWidget
  * @brief The list of a reader's grids, and a text below the list with the arrays of each grid
  *
- * A selected array of a grid that is not shown has no effect on the image. So the text below the list says on
- * which grids each array has values, and which grids the last read has shown.
+ * A selected array of a grid that is not shown has no effect on the image. So the text below the list says
+ * which arrays have values on each grid, and marks grids with arrays of the last read as shown.
  */
 #ifndef pqGridsWidget_h
 #define pqGridsWidget_h

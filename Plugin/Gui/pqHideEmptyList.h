@@ -1,6 +1,6 @@
 /**
  * @class pqHideEmptyList
- * @brief Shows the list of a property only if the list has entries
+ * @brief Hides the list of a property while the list has no entries
  */
 #ifndef pqHideEmptyList_h
 #define pqHideEmptyList_h

@@ -3,8 +3,8 @@
  * @brief The window View > I/O Report: the cost of the active reader's last read, as a table and plots
  *
  * The reader is the active source, or the first source before the active source in the pipeline that has the
- * information-only property "IOReportData". While the window is open, the window fetches this property from
- * the server after each update.
+ * information-only property "IOReportData"; otherwise, the window keeps its previous reader. While the window
+ * is open, the window fetches this property from the server after each update and render.
  */
 #ifndef pqIoReportDock_h
 #define pqIoReportDock_h
@@ -41,7 +41,7 @@ private Q_SLOTS:
   void onEndRender();
 
   /**
-   * Fetches the report from the server, if the window is visible.
+   * Fetches the report from the server and shows the report, if the window is visible.
    */
   void refresh();
 

@@ -2,9 +2,9 @@
  * @class pqIoReportWidget
  * @brief Shows a reader's I/O report in the Properties panel, read-only
  *
- * The text is the value of the information-only property "IOReport" of the panel's proxy. The widget fetches
- * the text after each update of the pipeline: Apply, a new time step, a reload. Users can select and copy the
- * text.
+ * The text is the value of the information-only property "IOReport" of the panel's proxy. While the widget is
+ * visible, the widget fetches the text after each update of the pipeline: Apply, a new time step, a reload.
+ * Users can select and copy the text.
  *
  * The panel makes no widgets for information-only properties. So this widget belongs to another property of
  * the same proxy, which has panel_widget="patchio_io_report" in the XML. The widget neither shows nor changes
@@ -34,7 +34,7 @@ protected:
 
 private Q_SLOTS:
   /**
-   * Fetches the report from the server, if the widget is visible.
+   * Fetches the report from the server and shows the report, if the widget is visible.
    */
   void refresh();
 

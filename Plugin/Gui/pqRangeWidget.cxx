@@ -56,8 +56,8 @@ void pqRangeWidget::updateRangeLabel()
   }
 }
 
-/// Sets the range to the range of the values last read, if the user has switched "SkipByValue" on and the
-/// range is still 0 to 0.
+/// Sets the property to LastRange, if the user has switched "SkipByValue" on and the property is still 0 to
+/// 0.
 void pqRangeWidget::initializeRange()
 {
   const vtkSMUncheckedPropertyHelper range(this->Range);
@@ -82,8 +82,9 @@ QString pqRangeWidget::levelsText() const
   }
 }
 
-/// Returns the range of the values last read of an array as text. Empty: the data do not have the array, for
-/// example because the last read has skipped all patches, but LastRange is the range of an earlier read.
+/// Returns the range of the values last read of the array `array` as text, and sets LastArray and LastRange
+/// if the data have the array. Empty: the data do not have the array, for example because the last read has
+/// skipped all patches, but LastRange is the range of an earlier read.
 QString pqRangeWidget::valuesText(const char* array)
 {
   auto* reader = vtkSMSourceProxy::SafeDownCast(this->proxy());

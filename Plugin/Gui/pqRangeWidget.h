@@ -2,8 +2,9 @@
  * @class pqRangeWidget
  * @brief Two edit fields for a range, and a text below the fields with the range of the data
  *
- * For the property LevelRange, the text shows the range of the levels. For the property ValueRange, the text
- * shows the range of the values last read of the array that the property "ValueArray" names.
+ * For the property LevelRange, the text shows the number and the range of the levels. For the property
+ * ValueRange, the text shows the range of the values last read of the array that the property "ValueArray"
+ * names.
  */
 #ifndef pqRangeWidget_h
 #define pqRangeWidget_h
@@ -35,7 +36,7 @@ private:
   vtkSMProperty* const Array;  ///< the property "ValueArray"; null for LevelRange
   QLabel* const RangeLabel;
   QString LastArray;             ///< name of the array of LastRange
-  double LastRange[2] = {0, 0};  ///< range of the values last read
+  double LastRange[2] = {0, 0};  ///< finite range of the values last read of LastArray
 };
 
 #endif

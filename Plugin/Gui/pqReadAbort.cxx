@@ -59,10 +59,10 @@ public:
   AbortKeys(const AbortKeys&) = delete;
   AbortKeys& operator=(const AbortKeys&) = delete;
 
-  /// Returns whether the class can detect input, that is, whether the program uses an X server.
+  /// Returns whether the class can detect input: the plugin has XCB, and the program uses an X server.
   bool IsAvailable() const;
-  /// Starts to poll until End(), and forgets earlier presses. `button`: the abort button. Null: only Esc
-  /// counts.
+  /// Forgets earlier presses, and polls from 100 ms later until End(). `button`: the abort button. Null: only
+  /// Esc counts.
   void Begin(const QWidget* button);
   void End();
   /// Returns whether Esc or the button was pressed since Begin().
@@ -179,7 +179,7 @@ private:
     return window != XCB_NONE;
   }
 
-  /// Returns the state of the pointer. Null: the pointer is outside the windows.
+  /// Returns the state of the pointer. Null: the pointer is outside the windows, or the query failed.
   std::shared_ptr<xcb_query_pointer_reply_t> QueryPointer(const Windows& windows) const
   {
     std::shared_ptr<xcb_query_pointer_reply_t> pointer;
@@ -300,7 +300,7 @@ bool AbortKeys::WasPressed() const
 
 namespace {
 
-/// Stops a playing animation, so that the animation does not go on to the next step.
+/// Stops the animations of the reader's server, so that they do not go on to the next step.
 void StopAnimations(vtkSMProxy* reader)
 {
   vtkNew<vtkCollection> proxies;
@@ -490,7 +490,8 @@ void pqReadAbort::beginWatch()
   this->Keys->Begin(this->StatusBar ? this->StatusBar->abortButton() : nullptr);
 }
 
-/// Ends the watch at the end of a read. Returns whether the user wanted to stop this read.
+/// Ends the watch and disables the button at the end of a read. Returns whether the user wanted to stop this
+/// read; false if the program ends.
 bool pqReadAbort::endWatch()
 {
   if (!this->Keys) {
@@ -512,10 +513,10 @@ void pqReadAbort::enableButton(bool enable)
   }
 }
 
-/// Enables Apply for the sources whose last read the user has stopped.
+/// Enables Apply for the sources whose last read the user has stopped, and stops their animations.
 void pqReadAbort::enableApply(const Sources& sources)
 {
-  // This runs after the update.
+  // The call waits in the event queue until the update has ended.
   QMetaObject::invokeMethod(
       this,
       [this, sources] {

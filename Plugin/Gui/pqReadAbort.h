@@ -7,7 +7,7 @@
  * 10 ms. With a pvserver, the client waits for an answer, but receives progress 20 times a second. At the
  * next progress, the client sends an abort message (AbortMessage.h) to the server's vtkPVPatchReader.
  *
- * After an abort, this class enables Apply, so that the user can read again.
+ * After an abort, this class stops a playing animation, and enables Apply, so that the user can read again.
  */
 #ifndef pqReadAbort_h
 #define pqReadAbort_h

@@ -61,8 +61,8 @@ void RenameReaderEntry(QObject* dialog)
   }
 }
 
-/// Adds the arrays of the property `available` that the property `list`, the panel's list, lacks. A reload or
-/// a change of the step may have brought new arrays.
+/// Adds the arrays of the property `available` that the panel's list, the property `list`, lacks, with their
+/// settings. A reload or a change of the step may have brought new arrays.
 void AddNewArrays(vtkSMProxy* reader, const char* list, const char* available)
 {
   vtkSMPropertyHelper listed(reader, list), found(reader, available);
@@ -126,7 +126,7 @@ double LastTimeOf(vtkSMSourceProxy* reader)
   return count > 0 ? times.GetAsDouble(count - 1) : -std::numeric_limits<double>::infinity();
 }
 
-/// Returns the animation of the source's server. Null: the program is not ParaView's GUI.
+/// Returns the animation of the source's server; null without an animation, and outside ParaView's GUI.
 pqAnimationScene* AnimationSceneOf(pqPipelineSource* source)
 {
   auto* core = pqPVApplicationCore::instance();
@@ -291,9 +291,9 @@ void pqReaderBehaviors::onSourceAdded(pqPipelineSource* source)
   }
 }
 
-/// Updates the lists of arrays, and the dates, unless a read or a render is in progress: the timer may fire
-/// within a render, because a render handles events while a reader reads. ParaView would draw a date that
-/// becomes visible within a render without its data, and ParaView 6.1 would crash.
+/// Updates the lists of arrays, and the dates. If a read or a render is in progress, tries again later: the
+/// timer may fire within a render, because a render handles events while a reader reads. If a date became
+/// visible within a render, ParaView would draw the date without its data, and ParaView 6.1 would crash.
 void pqReaderBehaviors::onRefreshTimer()
 {
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();

@@ -2,15 +2,15 @@
  * @class pqReaderBehaviors
  * @brief Behaviors of PatchIO's readers in the GUI that ParaView's XML cannot express
  *
- * - The pipeline browser names dumps and plotfiles by their folder, because their files all have the same
- * name (plt00006/Header).
+ * - The pipeline browser names single dumps, plotfiles and containers by their folder, because their files
+ * all have the same name (plt00006/Header).
  * - File > Reload Files (F5) checks for new dumps at once, if a single file was opened. ParaView would ask
  * the user first, and the default answer would search for files with names similar to the name of the opened
  * file.
- * - The panel's list gets the arrays that appear after a reload or a change of the step.
+ * - The panel's lists of arrays get the arrays that appear after a reload or a change of the step.
  * - The view shows the date of data that have dates (GrADS), see DateInView.
  * - Readers that follow their series find new time steps automatically, see SeriesFollower. A poll happens
- * every 3 seconds, unless a reader reads or an animation plays.
+ * every 3 seconds while ParaView is idle.
  * - If ParaView asks which reader to use, the entry of PatchIO's reader names the supported formats. The
  * label of the reader cannot name the formats, because the label is also the reader's name in Python.
  */
@@ -35,12 +35,12 @@ class vtkSMProxy;
 /// (GrADS).
 ///
 /// The texts are not part of the pipeline, so that a reader can be deleted and state files do not contain the
-/// texts. The reader's property ShowDate turns the text off.
+/// texts. The reader's property ShowDate turns the texts off.
 class DateInView
 {
 public:
-  /// Adds, shows and hides the texts of a reader. Call this method after the reader, or a filter that is
-  /// applied to the reader, was shown or hidden.
+  /// Adds, shows and hides the texts of a reader. Call this method after the reader was updated, and after
+  /// the reader, or a filter that is applied to the reader, was shown or hidden.
   void Refresh(pqPipelineSource* source);
   /// Removes the texts of a reader. Call this method before the reader is deleted.
   void Remove(pqPipelineSource* source);
@@ -64,7 +64,7 @@ private:
 class SeriesFollower
 {
 public:
-  /// Checks for new steps of a reader. Call this method regularly, while no reader reads and no animation
+  /// Adds the new steps of a reader. Call this method regularly, while no reader reads and no animation
   /// plays.
   void Poll(pqPipelineSource* source);
   /// Forgets a reader. Call this method before the reader is deleted.

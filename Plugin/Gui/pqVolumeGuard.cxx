@@ -25,7 +25,8 @@
 
 namespace {
 
-/// Returns information about the data that a representation shows. Null: the representation has no data yet.
+/// Returns information about the data of a representation; null if the GUI has no such representation or
+/// data.
 const vtkPVDataInformation* InputInformation(vtkSMProxy* representation)
 {
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
@@ -33,7 +34,7 @@ const vtkPVDataInformation* InputInformation(vtkSMProxy* representation)
   return item ? item->getInputDataInformation() : nullptr;
 }
 
-/// Returns whether the field array "level" has different values. `data` may be null.
+/// Returns whether composite data have different values of the field array "level". `data` may be null.
 bool HasSeveralLevels(const vtkPVDataInformation* data)
 {
   const vtkPVArrayInformation* levels =
@@ -51,8 +52,9 @@ bool CanResample(vtkSMProxy* representation, const vtkPVDataInformation* data)
          server->getNumberOfPartitions() == 1 && QString(representation->GetXMLName()) == "AMRRepresentation";
 }
 
-/// Colours a representation by the first cell or point array, unless an array of the data already gives the
-/// colours. ParaView's own arrays "vtkBlockColors" and "vtkCompositeIndex" exist only for surfaces.
+/// Colours a representation of composite data by the first cell array, or by the first point array if the
+/// data have no cell array. Does nothing if an array of the data already gives the colours. ParaView's own
+/// arrays "vtkBlockColors" and "vtkCompositeIndex" exist only for surfaces.
 void ColorByValues(vtkSMPVRepresentationProxy* representation)
 {
   const vtkPVDataInformation* const data = InputInformation(representation);

@@ -12,16 +12,17 @@ class vtkPatchFilter;
 namespace patchio {
 
 /// Fills `output` by `inner` if the settings select PatchIO's filters (vtkPatchSettings) and `inner` supports
-/// `input`. `outer` reports the progress of `inner`, and an abort of `outer` stops `inner`. Returns whether
-/// `inner` has filled `output`, the same on all ranks. Throws exceptions such as std::bad_alloc. Collective:
-/// every rank calls it.
+/// `input` and its own properties. `outer` reports the progress of `inner`, and an abort of `outer` during
+/// the call stops `inner`. Returns whether `inner` has filled `output`, the same on all ranks. Throws
+/// exceptions such as std::bad_alloc. Collective: every rank calls it.
 bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input, vtkDataObject* output);
 
 /// The three implementations of a filter of ParaView that PatchIO replaces. The integers are the results of
 /// vtkAlgorithm::ProcessRequest(): 0 after an error, otherwise 1.
 struct Implementations
 {
-  /// Runs PatchIO's filter. Returns false if the filter does not support the input.
+  /// Runs PatchIO's filter on composite data or a data set. Returns false, the same on all ranks, if
+  /// ParaView's filter must run.
   std::function<bool(vtkDataObject* input, vtkDataObject* output)> ByPatchIO;
   /// Runs ParaView's filter on composite data.
   std::function<int(vtkDataObject* input, vtkDataObject* output)> ByBlocks;
@@ -30,8 +31,8 @@ struct Implementations
 };
 
 /// Executes the first of the implementations that supports the filter's input. Turns an exception into an
-/// error of `filter`, see RunAndReportErrors(). Returns the result of the implementation; 1 for ByPatchIO.
-/// Collective if the input is composite data or a data set: every rank calls it.
+/// error of `filter`, see RunAndReportErrors(). Returns the result of the implementation; 1 for ByPatchIO,
+/// and after an exception. Collective if the input is composite data or a data set: every rank calls it.
 int Execute(vtkAlgorithm& filter, vtkInformationVector** inputs, vtkInformationVector* outputs,
     const Implementations& implementations);
 

@@ -4,7 +4,8 @@
  *
  * While the plugin is loaded, ParaView's Clip is this class (ReplacedFilters.xml). vtkPatchClip clips the
  * input that vtkPatchClip supports. ParaView's own filter makes all other clips: of other input, by exact
- * boxes and by values, and all clips while UsePatchIO is off.
+ * boxes, by other functions and by values, and all clips while UsePatchIO or the setting Fast Extraction is
+ * off.
  */
 #ifndef vtkPVPatchClip_h
 #define vtkPVPatchClip_h
@@ -21,8 +22,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// On: vtkPatchClip clips the input that vtkPatchClip supports. Off: ParaView's filter clips all input. On
-  /// by default.
+  /// On: vtkPatchClip makes the clips that it supports (see above). Off: ParaView's filter makes all clips.
+  /// On by default.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}

@@ -16,8 +16,8 @@
 
 namespace {
 
-/// Returns `input` if its blocks are processed together, as of all composite data except
-/// vtkNonOverlappingAMR; otherwise null.
+/// Returns `input` if `input` is composite data, whose blocks are processed together. Returns null for data
+/// sets and for vtkNonOverlappingAMR.
 vtkCompositeDataSet* BlocksIn(vtkDataObject* input)
 {
   return vtkNonOverlappingAMR::SafeDownCast(input) ? nullptr : vtkCompositeDataSet::SafeDownCast(input);
@@ -107,7 +107,8 @@ bool vtkPVPatchContour::ContourByPatchIO(vtkDataObject* input, vtkDataObject* ou
   return patchio::RunInside(*this->Inner, *this, input, output);
 }
 
-/// Makes contours by ParaView's own filter, after a conversion of cell arrays to point arrays.
+/// Makes contours by ParaView's own filter, after a conversion of cell arrays to point arrays. Returns 0
+/// after an error, otherwise 1.
 int vtkPVPatchContour::ContourByParaView(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {

@@ -1,10 +1,11 @@
 /**
  * @class vtkPVPatchContour
- * @brief ParaView's Contour of all blocks at once, without cracks between blocks, levels and ranks
+ * @brief ParaView's Contour of all blocks at once; contours of cell arrays have no cracks
  *
  * While the plugin is loaded, ParaView's Contour is this class (ReplacedFilters.xml). vtkPatchContour makes
- * the contours of the input that vtkPatchContour supports. ParaView's own filter makes the contours of all
- * other input, and all contours while UsePatchIO is off; arrays of cells first become arrays of points.
+ * the contours of the input that vtkPatchContour supports. ParaView's own filter makes all other contours: of
+ * other input, of point arrays of a single grid, without GenerateTriangles, and all contours while UsePatchIO
+ * or the setting Fast Extraction is off; arrays of cells first become arrays of points.
  *
  * Collective: every rank calls the filter. All ranks use the same filter.
  */
@@ -24,8 +25,8 @@ public:
 
   ///@{
   /**
-   * On: vtkPatchContour makes the contours of the input that vtkPatchContour supports. Off: ParaView's filter
-   * makes all contours. On by default.
+   * On: vtkPatchContour makes the contours that it supports (see above). Off: ParaView's filter makes all
+   * contours. On by default.
    */
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
@@ -50,7 +51,7 @@ private:
   /// these contours.
   bool ContourByPatchIO(vtkDataObject* input, vtkDataObject* output);
   int ContourByParaView(vtkInformation*, vtkInformationVector**, vtkInformationVector*);
-  /// Returns whether the contours are of a point array.
+  /// Returns whether the selected array is not a cell array.
   bool UsesPointArray();
 
   bool UsePatchIO = true;

@@ -3,8 +3,8 @@
  * @brief ParaView's Slice, fast for many blocks and for blocks with hidden cells
  *
  * While the plugin is loaded, ParaView's Slice is this class (ReplacedFilters.xml). vtkPatchSlice slices the
- * input that vtkPatchSlice supports. ParaView's own filter makes all other slices: of other input, crinkle
- * slices, and all slices while UsePatchIO is off.
+ * input that vtkPatchSlice supports. ParaView's own filter makes all other slices: of other input, by other
+ * functions, crinkle slices, and all slices while UsePatchIO or the setting Fast Extraction is off.
  */
 #ifndef vtkPVPatchSlice_h
 #define vtkPVPatchSlice_h
@@ -21,8 +21,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// On: vtkPatchSlice slices the input that vtkPatchSlice supports. Off: ParaView's filter slices all input.
-  /// On by default.
+  /// On: vtkPatchSlice makes the slices that it supports (see above). Off: ParaView's filter makes all
+  /// slices. On by default.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}

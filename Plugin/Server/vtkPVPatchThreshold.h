@@ -5,7 +5,7 @@
  * While the plugin is loaded, ParaView's Threshold is this class (ReplacedFilters.xml). vtkPatchThreshold
  * selects the cells of the input that vtkPatchThreshold supports. ParaView's own filter selects the cells in
  * all other cases: for other input, with UseContinuousCellRange on point arrays, with non-default component
- * settings, and while UsePatchIO is off.
+ * settings, and while UsePatchIO or the setting Fast Extraction is off.
  */
 #ifndef vtkPVPatchThreshold_h
 #define vtkPVPatchThreshold_h
@@ -22,8 +22,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// On: vtkPatchThreshold selects the cells of the input that vtkPatchThreshold supports. Off: ParaView's
-  /// filter selects the cells of all input. On by default.
+  /// On: vtkPatchThreshold selects the cells if it supports the case (see above). Off: ParaView's filter
+  /// selects the cells in all cases. On by default.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}

@@ -1,6 +1,6 @@
 /**
  * @class vtkPatchExtractSelection
- * @brief Extract Selection without the flags of hidden cells, for Plot Selection Over Time
+ * @brief Extract Selection without the flags of hidden cells and points, for Plot Selection Over Time
  *
  * Plot Selection Over Time crashes if a block has an array at one time step but not at another time step.
  * PatchIO's blocks have the array of flags (vtkGhostType) only at steps with hidden cells. So this class

@@ -3,9 +3,9 @@
  * @brief Cell Data To Point Data whose ranges leave out hidden points
  *
  * vtkCellDataToPointData gives the value 0 to points that have only hidden cells, and ParaView includes this
- * 0 in the colour range. So this class limits the ranges of the arrays to the points of visible cells. For
- * ParaView since 5.12, this class hides the points that have only hidden and refined cells. The values equal
- * the values of vtkCellDataToPointData.
+ * 0 in the colour range. So this class limits the ranges of the arrays of structured grids to the visible
+ * cells and their points. For ParaView since 5.12, this class also hides the points that have only hidden or
+ * refined cells. The values equal the values of vtkCellDataToPointData.
  *
  * While the plugin is loaded, ParaView's Cell Data To Point Data is this class (ReplacedFilters.xml).
  */

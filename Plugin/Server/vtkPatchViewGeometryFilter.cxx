@@ -28,7 +28,7 @@ namespace {
 
 using Surfaces = std::map<unsigned int, vtkSmartPointer<vtkPolyData>>;
 
-/// Returns the surfaces by the blocks' flat indices in the tree. `outerOnly`: see
+/// Returns the surfaces of `blocks`, with their field data, by the flat index of the block. `outerOnly`: see
 /// vtkPatchViewGeometryFilter::SetOuterFacesOnly(). Collective: every rank of `ranks` calls it.
 Surfaces MakeSurfaces(const std::vector<const Block*>& blocks, bool outerOnly, patchio::Communicator& ranks)
 {

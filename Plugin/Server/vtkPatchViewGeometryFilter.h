@@ -6,8 +6,9 @@
  * ParaView's filter also draws the faces between blocks, which are most of the faces and are not visible.
  * This class makes the surfaces of uniform and rectilinear blocks by filters::SurfacesOfBlocks and passes
  * these surfaces to ParaView's filter in place of the blocks. ParaView's filter alone processes all other
- * data, and makes outlines. Selections and block colours work as with ParaView's filter: each block has its
- * own surface, with the numbers of the block's cells and points.
+ * data and single boxes, makes outlines, and processes all data while the setting Fast Extraction is off.
+ * Selections and block colours work as with ParaView's filter: each block has its own surface, with the
+ * numbers of the block's cells and points.
  */
 #ifndef vtkPatchViewGeometryFilter_h
 #define vtkPatchViewGeometryFilter_h
@@ -21,7 +22,7 @@ public:
   static vtkPatchViewGeometryFilter* New();
   vtkTypeMacro(vtkPatchViewGeometryFilter, vtkPVGeometryFilter);
 
-  /// Omits faces behind which a visible cell of another block lies, on any rank. On by default.
+  /// On: omits faces that have a visible cell of any block of any rank on the other side. On by default.
   vtkSetMacro(OuterFacesOnly, bool);
   vtkGetMacro(OuterFacesOnly, bool);
 

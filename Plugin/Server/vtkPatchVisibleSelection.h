@@ -3,9 +3,9 @@
  * @brief Extract Selection without hidden cells
  *
  * Queries also select hidden, refined and ghost cells, and vtkExtractSelection extracts all selected cells.
- * This class removes the hidden, refined and ghost cells, and the array of flags, from the result. If
- * PreserveTopology is on, the result keeps all cells, and the array vtkInsidedness marks these cells as
- * outside.
+ * This class removes the hidden, refined and ghost cells, and the array of their flags, from the result. If
+ * PreserveTopology is on, the result keeps all cells and flags, and the array vtkInsidedness marks these
+ * cells as outside.
  *
  * While the plugin is loaded, ParaView's Extract Selection is this class (ReplacedFilters.xml).
  */

@@ -54,8 +54,8 @@ void ColorByFirstArray(vtkSMSourceProxy* reader, vtkSMProxy* representation)
   }
 }
 
-/// Sets the representation and the colors to PatchIO's defaults. The reader's property FirstPicture names the
-/// representation.
+/// Sets the representation, the colors and the size of points to PatchIO's defaults. The reader's property
+/// FirstPicture names the representation; an outline gets no colors.
 void SetInitialDisplay(vtkSMSourceProxy* reader, vtkSMProxy* representation)
 {
   vtkSMProperty* property = reader->GetProperty("FirstPicture");

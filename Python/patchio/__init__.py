@@ -62,9 +62,9 @@ def open(path, *, metadata="on", threads=None, listed_only=False, verify=False):
 
     path         a file or folder: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
                  or a list of files and folders, which become one series
-    metadata     "on": reads and writes index files (.*.patchio) in the folder of the data, which store the locations of all
-                 values, so that the data open faster the next time, also in ParaView; "read": reads index files, but writes none;
-                 "off": neither reads nor writes index files
+    metadata     "on": reads and writes index files (.*.patchio in the folder of the data, or in your cache folder), which store
+                 the locations of all values, so that the data open faster the next time, also in ParaView; "read": reads index
+                 files, but writes none; "off": neither reads nor writes index files
     threads      number of concurrent reads, or None for the best number for the storage
     listed_only  SAMRAI, AMReX: skip steps in the folder that the path does not list
     verify       containers: True: compare each array with its checksum during the read, and treat arrays that differ as broken.
@@ -83,9 +83,10 @@ class DataSet:
 
     path      the argument of open()
     format    name of the format: "SAMRAI", "AMReX", "k-Wave", "GrADS", ...
-    times     array of times, strictly increasing: the times in the files or, if these do not increase, the step numbers
+    times     array of times, strictly increasing: the times in the files or, if these do not increase, the step numbers (or
+              0, 1, 2 ...)
     numbers   array of the step numbers of the simulation
-    dates     list of dates as text, empty if the format has none
+    dates     list of dates as text; "" for steps without a date
     paths     list of the files that describe the steps
     notes     list of remarks on the files, as texts
     """
@@ -142,7 +143,7 @@ class DataSet:
 
     @property
     def variables(self):
-        """The dict {name: Variable} of the first step. Other steps may have other variables; see Step.variables."""
+        """The variables of the first step, {name: Variable}. Other steps may have other variables; see Step.variables."""
         return self._first.variables
 
     @property

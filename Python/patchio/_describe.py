@@ -13,7 +13,7 @@ def count_text(number, noun):
 
 
 def _html_table(head, rows):
-    """Returns an HTML table. head: the headings of the columns; empty: no headings. rows: lists of cells."""
+    """Returns an HTML table of at most _MAX_ROWS rows. head: headings of the columns; may be empty. rows: lists of cells."""
     lines = ["<tr>%s</tr>" % "".join("<th>%s</th>" % html.escape(str(cell)) for cell in head)] if head else []
     for row in rows[:_MAX_ROWS]:
         lines.append("<tr>%s</tr>" % "".join("<td style='text-align: left'>%s</td>" % html.escape(str(cell)) for cell in row))

@@ -19,8 +19,8 @@ _CELL_LISTS = {"Vertices": "SetVerts", "Lines": "SetLines", "Polygons": "SetPoly
 _ARRAYS = {}
 
 
-def _array_class(dtype):
-    """Returns an empty array of VTK for values of `dtype`."""
+def _empty_array(dtype):
+    """Returns an empty array of VTK for values of `dtype`, from the cache. Use only its NewInstance()."""
     if dtype not in _ARRAYS:
         _ARRAYS[dtype] = vtkCommonCore.vtkDataArray.CreateDataArray(get_vtk_array_type(dtype))
     return _ARRAYS[dtype]
@@ -31,7 +31,7 @@ def vtk_array(values, name=None, copy=True):
 
     Filters of VTK may share this memory with other arrays (vtkDataArray::ShallowCopy), which do not keep `values` alive.
     """
-    found = _array_class(values.dtype).NewInstance()
+    found = _empty_array(values.dtype).NewInstance()
     found.SetNumberOfComponents(values.shape[1] if values.ndim > 1 else 1)
     found.SetVoidArray(values, values.size, 1)
     if copy:
@@ -76,7 +76,8 @@ def _cells_of(step, offsets, connectivity, points):
 
 
 def _check_types(step, types, sizes):
-    """Raises Error for cells whose number of points does not fit their type, because VTK would read beyond the list of points."""
+    """Raises Error for unknown types, and for cells whose number of points does not fit their type, because VTK would read beyond
+    the list of points."""
     for cell_type in np.unique(types).tolist():
         found = np.unique(sizes[types == cell_type])
         if cell_type not in _TYPES_OF_ANY_SIZE and found.tolist() != [_POINTS_OF_TYPES.get(cell_type)]:

@@ -91,7 +91,7 @@ def _merge_short_chunks(dims, chunk_dims, item, chunks):
     item    bytes per value
     chunks    array of _CHUNK
 
-    Returns the shape of the chunks, and the chunks. Raises _Unsupported if the chunks of a row are not consecutive in the file.
+    Returns the shape of the chunks, and the chunks. Raises _Unsupported if chunks of a row are missing or apart in the file.
     """
     whole = int(np.prod(chunk_dims, dtype=object)) * item
     if (chunks["bytes"] % whole == 0).all():
@@ -212,7 +212,7 @@ def _patch_arrays(step, name, patches, ghosts):
 
 
 def _shape_of(step, variable, patch, ghosts):
-    """Returns the number of stored values of a patch per axis, [k, j, i]."""
+    """Returns the number of stored values of a patch per axis, [k, j, i], with `ghosts` layers. A list of points has one axis."""
     box = step.patches[patch]
     level = box["level"]
     sizes = (box["upper"] - box["lower"] + 1).astype(np.int64)
@@ -409,7 +409,8 @@ def _level_array(step, name, level, array):
 
 
 def _series_array(steps, name, level, array):
-    """Returns the range of undefined numbers, and a variable of a level at all steps as one _ChunkedArray, whose first axis is time.
+    """Returns the range of undefined numbers, and a variable of a level at all steps as one _ChunkedArray, whose first axis is
+    time; None if no step has values.
 
     Raises _Unsupported, as _level_array() does, and if the chunks differ between steps.
     """

@@ -14,8 +14,8 @@ _FARTHEST = 2**52    # limit in cells from the origin; beyond this limit, a floa
 
 
 def corners(step):
-    """Returns the lowest and highest positions of the patches: two arrays, n x 3. The positions of curvilinear patches and lists
-    of points are undefined."""
+    """Returns the lowest and highest positions of the patches: two arrays, n x 3. The positions of deformed patches, meshes and
+    lists of points are undefined."""
     level = step.patches["level"]
     more = (np.arange(3) < step.dimension) & ~np.array(step._flat, bool).reshape(-1, 3)[level]
     lower, upper = step.patches["lower"], step.patches["upper"] + more
@@ -140,7 +140,7 @@ def positions_of_level(step, level, centering, low, high):
 
 
 def _positions_of_shape(step, shape, centering, low, high):
-    """Returns `shape` positions along each axis, evenly spaced between the corners `low` and `high`."""
+    """Returns the positions of `shape` cells or nodes along each axis, evenly spaced between the corners `low` and `high`."""
     condition = "%d whole numbers from 1 to %d" % (step.dimension, _MAX_ALONG_AXIS)
     counts = _arguments.integers(shape, "shape", condition, 1, _MAX_ALONG_AXIS)
     if counts.shape != (step.dimension,):
@@ -154,7 +154,10 @@ def _positions_of_shape(step, shape, centering, low, high):
 
 
 def _region(step, bounds, low, high):
-    """Returns the two corners of `bounds`; the corners of all patches if `bounds` is None. low, high: the result of corners()."""
+    """Returns the two corners of `bounds`; the corners around all patches if `bounds` is None. low, high: results of corners().
+
+    Raises TypeError and ValueError if `bounds` is not a region.
+    """
     if bounds is None:
         return low.min(0), high.max(0)
     condition = "%d numbers (xmin, xmax, ymin, ymax, ...)" % (2 * step.dimension)
@@ -170,7 +173,7 @@ def _region(step, bounds, low, high):
 
 def patches_near(step, patches, bounds):
     """Returns the patches among `patches` that touch the region `bounds`, six numbers, or four in two dimensions. Also returns all lists of points,
-    deformed patches and meshes, because their positions are unknown without reading."""
+    deformed patches and partitions of meshes, because their positions are unknown without reading."""
     if not step.axes and step.grid != "uniform":
         return patches
     low, high = corners(step)

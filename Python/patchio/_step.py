@@ -21,7 +21,7 @@ class Variable:
     name        name in the file
     centering   "cell" or "node"
     components  number of components, 1 for a scalar
-    ghosts      number of ghost layers in the file, on both sides of the axes x, y, z
+    ghosts      number of ghost layers in the file on each side, along x, y, z
     steady      True: the values are the same at all steps of the variable's file
     long_name   description and unit from the file (GrADS); "" if the file has none
     """
@@ -174,7 +174,10 @@ class Step:
         return dict(zip(names, self._read(self._core.read_blocks, plan, names, threads=threads)))
 
     def dtype(self, name):
-        """Returns the numpy dtype of a variable, without reading values; None if no patch has the variable."""
+        """Returns the numpy dtype of a variable, without reading values; None if no patch has the variable.
+
+        Raises Error if the step does not have the variable, or its values cannot be located.
+        """
         with _errors.as_missing_file():
             dtype = self._core.dtype(self._variable_number(name))
         return None if dtype is None else np.dtype(dtype)
@@ -182,7 +185,7 @@ class Step:
     def part(self, part, parts):
         """Returns the numbers of the patches that process `part` (0 .. parts-1) of `parts` processes should read.
 
-        Each patch is in one part. The patches of a part are close together, and all parts have about the same number of bytes.
+        Each patch is in one part. The patches of a part are close together, and all parts have about the same number of values.
         All processes get the same parts without communication:
 
             patches = step.part(rank, size)               # from mpi4py, multiprocessing, a batch system ...
@@ -314,7 +317,7 @@ class Step:
         """Returns the positions of the points of a patch on a level of points ("points" in `level_roles`): n x 3.
 
         Points are cell centres of the domain. In two dimensions, the points lie in the plane of the nodes, as in ParaView.
-        This method reads from the file, as read() does.
+        This method reads from the file, as read() does. Raises Error for other patches, and for points outside the domain.
         """
         level = self.patches[self._patch_number(patch)]["level"]
         if self.level_roles[level] != "points":

@@ -27,7 +27,7 @@ def _are_disjoint(lower, upper):
 
 
 class LevelArray:
-    """The patches of one level as one array, [k, j, i] and components. read() reads only the indexed values.
+    """The patches of one level as one array, [k, j, i] and components. read() reads only the box around the indexed values.
 
     Cells without a patch are NaN, which turns integers into floats.
 
@@ -52,8 +52,8 @@ class LevelArray:
             _, rows = step._plan_blocks([name], patches, None, "filled")
             cells = (rows["upper"] - rows["lower"] + 1).astype(np.int64).prod(1).sum()
         self.full = cells == (self.upper - self.lower + 1).astype(np.int64).prod() if full is None else full
-        role = step.patches["level"][patches[0]]
-        more = (np.arange(3) < step.dimension) & ~np.array(step._flat[role], bool)
+        first_level = step.patches["level"][patches[0]]
+        more = (np.arange(3) < step.dimension) & ~np.array(step._flat[first_level], bool)
         self.extra_nodes = more.astype(int) * (variable.centering == "node")
         self.axes = step.dimension
         sizes = (self.upper - self.lower + 1 + self.extra_nodes)[:self.axes][::-1]
@@ -164,7 +164,7 @@ class PointsArray:
 # ---- one step --------------------------------------------------------------------------------------------
 
 def _level_of(step, names):
-    """Returns the first level with one of the variables, among the levels that ParaView's reader would show."""
+    """Returns the first level with one of the variables among the levels that ParaView's reader would show; else 0."""
     for level in step._core.levels_shown([step._variable_number(name) for name in names]):
         if any(patches_of(step, name, level).size for name in names):
             return level

@@ -8,8 +8,8 @@ _MAX_CELLS = 1 << 19    # maximum number of cells of a grid of yt
 
 
 def _refinement_ratio(step, level_count):
-    """Returns the refinement ratio of the first `level_count` levels. Raises Error unless all levels and axes have the same whole ratio, as
-    yt requires."""
+    """Returns the refinement ratio of the first `level_count` levels; 2 for one level. Raises Error unless all levels and axes
+    have the same whole ratio, as yt requires."""
     spacing = step.levels["spacing"][:level_count, :step.dimension]
     ratios = spacing[:-1] / spacing[1:]
     if not ratios.size:
@@ -39,7 +39,7 @@ def _split(part, fine):
 
 def _split_at_parents(step, blocks, ratio):
     """Returns parts of the blocks as (block, lower, upper). Each part is within one part of the next coarser level, because a grid of yt
-    has one parent."""
+    has one parent. Raises Error if a patch is not inside the coarser level."""
     parts, before = [], None
     fine = np.where(np.arange(3) < step.dimension, ratio, 1)
     for level in range(int(blocks["level"].max()) + 1):
@@ -101,7 +101,7 @@ def to_yt(step, variables, levels):
     selected = np.array(step._select_patches(None, levels), int)
     _, blocks = step._plan_blocks(names, selected, levels, "filled")
     if not blocks.size or blocks["level"].min() > 0:
-        raise step_error(step, "to_yt() needs all levels from 0 up to the finest one.")
+        raise step_error(step, "to_yt() needs all levels from 0 up to the finest one, found no patches of level 0.")
     _check_presence(step, names, selected)
     of_level = [selected[step.patches["level"][selected] == level].tolist() for level in range(len(step.levels))]
     ratio = _refinement_ratio(step, blocks["level"].max() + 1)

@@ -14,7 +14,7 @@ PLUGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "paraview_read
 
 
 def load(ns=None):
-    """Loads the plugin on all ranks, and on the server. A server on another machine needs this package at the same path.
+    """Loads the plugin in the client and on all server ranks. A server on another machine needs this package at the same path.
 
     ns      dict that receives the function PatchIOPythonReader, such as globals()
     """

@@ -136,7 +136,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
                 if not self._arrays.ArrayExists(name):
                     self._arrays.EnableArray(name)
 
-    def _fail(self, error):
+    def _report_error(self, error):
         """Shows an error in VTK's output window. Returns 0, the result of a failed request."""
         vtkOutputWindow.GetInstance().DisplayErrorText("PatchIO: %s\n" % error)
         return 0
@@ -146,11 +146,11 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         info = outputs.GetInformationObject(0)
         info.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
         if not self._path:
-            return self._fail("the file name is empty. Set FileName.")
+            return self._report_error("the file name is empty. Set FileName.")
         try:
             self._open()
         except (patchio.Error, OSError) as error:
-            return self._fail(error)
+            return self._report_error(error)
         keys, times = vtkStreamingDemandDrivenPipeline, self._data.times.tolist()
         info.Remove(keys.TIME_STEPS())
         for time in times:
@@ -171,7 +171,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
             output.GetInformation().Set(output.DATA_TIME_STEP(), float(self._step.time))
             self._read(output, rank, ranks)
         except (patchio.Error, OSError, ValueError) as error:
-            return self._fail(error)
+            return self._report_error(error)
         return 1
 
     def _concurrent_reads(self, ranks):

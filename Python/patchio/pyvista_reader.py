@@ -102,7 +102,7 @@ class PatchReader(pyvista.BaseReader, pyvista.PointCellDataSelection, pyvista.Ti
 
     levels = _source_property("levels", "The level to read, by number or name, or the first and the last level; None: all.")
     bounds = _source_property("bounds", "Six numbers: only patches that touch this region are read. None: all.")
-    blocks = _source_property("blocks", '"merged": few grids; "patches": a grid per patch.')
+    blocks = _source_property("blocks", '"merged", "fewest" or "patches", see Step.to_pyvista().')
 
     @property
     def number_time_points(self):

@@ -86,8 +86,9 @@ class PatchBackend(BackendEntrypoint):
                      listed_only=True):
         """Returns a Dataset as Step.to_xarray() does, but reads values only when they are needed.
 
-        level    as for Step.to_xarray(): number or name of a level; None: the first level with variables
+        level    as for Step.to_xarray()
         step     index of a step; None: all steps, along the dimension `time`
+        drop_variables    name or names of variables to leave out
         metadata, threads, listed_only    as for patchio.open(); with listed_only=False, all plotfiles in the folder are one series
         """
         series = _Series(os.fspath(filename_or_obj), {"metadata": metadata, "threads": threads, "listed_only": listed_only})
@@ -120,7 +121,7 @@ class PatchBackend(BackendEntrypoint):
         return found
 
     def guess_can_open(self, filename_or_obj):
-        """Returns whether the path belongs to a data set: dumps.visit, summary.samrai, NAME.pio, NAME.ctl, or an AMReX plotfile."""
+        """Returns whether the path looks like data: NAME.visit, NAME.samrai, NAME.pio, NAME.ctl, or a folder with a Header."""
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False
         path = os.fspath(filename_or_obj)

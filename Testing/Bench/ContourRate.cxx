@@ -57,9 +57,9 @@ double ContourSeconds(const Blocks& blocks, double radius, vtkIdType& triangles)
   const CellSet cells = MakeCellSet(blocks, "value", false, *alone);
   const CellLattice lattice(cells.Blocks, cells.Nodes);
   ContourOptions options;
-  options.Levels = {radius};
+  options.Values = {radius};
   vtkNew<vtkPolyData> output;
-  FillPolyData(MakeContour(lattice, options.Levels), lattice, cells, options, output);
+  FillPolyData(MakeContour(lattice, options.Values), lattice, cells, options, output);
   triangles = output->GetNumberOfCells();
   return watch.Seconds();
 }

@@ -72,9 +72,9 @@ void WriteCollectively(const Options& options, Communicator& ranks, const std::v
   }
   data.Patches[ranks.Rank()].Cells = PlanesOf(options, ranks);
   std::vector<SensorRun> runs;
-  for (const SensorSeries& series : SeriesOf(ConfigOf(options).Channels[0].SensorCells, options.Path)) {
-    for (std::size_t set = 0; set < series.SetCount(); ++set) {
-      const std::vector<SensorRun> more = RunsIn(series, set, data, {ranks.Rank()});
+  for (const SensorPortion& portion : PortionsOf(ConfigOf(options).Channels[0].SensorCells, options.Path)) {
+    for (std::size_t set = 0; set < portion.SetCount(); ++set) {
+      const std::vector<SensorRun> more = RunsIn(portion, set, data, {ranks.Rank()});
       runs.insert(runs.end(), more.begin(), more.end());
     }
   }

@@ -293,7 +293,7 @@ TEST_P(ContourOfLevels, GradientsOfLinearFunctionsAreExact)
   const CellLattice lattice(blocks.List);
   int hint = 0;
   for (int b = 0; b < static_cast<int>(blocks.List.size()); ++b) {
-    for (std::int64_t cell = 0; cell < blocks.List[b].Size(); ++cell) {
+    for (std::int64_t cell = 0; cell < blocks.List[b].CellCount(); ++cell) {
       if (blocks.List[b].IsVisible(cell)) {
         const Double3 gradient = GradientAt(lattice, {b, cell}, hint);
         ASSERT_NEAR(gradient[0], 3, 1e-9);
@@ -479,7 +479,7 @@ TEST_P(ContourOfLevels, GradientsOfPointsAreExactWhereCellsAreVisible)
   const CellLattice lattice(points.List);
   int hint = 0;
   for (int b = 0; b < static_cast<int>(points.List.size()); ++b) {
-    for (std::int64_t point = 0; point < points.List[b].Size(); ++point) {
+    for (std::int64_t point = 0; point < points.List[b].CellCount(); ++point) {
       if (points.List[b].IsVisible(point)) {
         const Double3 gradient = GradientAt(lattice, {b, point}, hint);
         ASSERT_NEAR(gradient[0], 3, 1e-8);

@@ -63,7 +63,8 @@ void ResolveOptions(Options& options)
       options.Region.Lower[axis] = options.RegionBounds[2 * axis];
       options.Region.Upper[axis] = options.RegionBounds[2 * axis + 1];
       if (!(options.Region.Lower[axis] <= options.Region.Upper[axis])) {
-        throw UsageError("--region: expected the lower bound before the upper bound for each axis.");
+        throw UsageError(
+            "--region: expected, for each axis, a lower bound that is not above the upper bound.");
       }
     }
   }
@@ -74,7 +75,7 @@ void ResolveOptions(Options& options)
   std::error_code ignored;
   for (const fs::path& place : {fs::path(options.From), fs::path(options.From).parent_path()}) {
     if (fs::equivalent(place, options.To, ignored)) {
-      throw UsageError("A container cannot be converted into itself. Choose another name.");
+      throw UsageError("The output must not be the data themselves or their folder. Choose another name.");
     }
   }
 }
@@ -83,7 +84,7 @@ class Conversion
 {
 public:
   Conversion(const Options& options, Session& session)
-      : Settings(options), CommandSession(session), ProgressBar(session.Root())
+      : Settings(options), CommandSession(session), ProgressBar(session.IsRoot())
   {
   }
 
@@ -101,7 +102,7 @@ private:
   void RemoveUnfinished() const
   {
     std::error_code ignored;
-    if (this->Settings.Export && this->CommandSession.Root()) {
+    if (this->Settings.Export && this->CommandSession.IsRoot()) {
       fs::remove_all(this->Container(), ignored);
       if (this->CreatedFolder) {
         fs::remove(this->Settings.To, ignored);  // fails unless the folder is empty
@@ -182,7 +183,8 @@ std::string Conversion::SizeText(const ConversionResult& result) const
                                                        ByteText(static_cast<double>(result.FileBytes)));
 }
 
-/// Throws Error unless `time`, the time of the container's step, is the time of `step`.
+/// Throws Error if `time`, the time of the container's step, differs from the time of `step`. An unknown time
+/// (NaN) of `step` causes no error.
 void Conversion::CheckSameRun(const TimeStep& step, double time) const
 {
   if (step.Time != time && !std::isnan(step.Time)) {
@@ -218,8 +220,8 @@ void Conversion::CheckSameVariables(const TimeStep& step)
   });
 }
 
-/// Marks the damaged steps among the container's steps `known`, so that this run writes the damaged steps
-/// again. Collective: every rank of the communicator calls it.
+/// Marks and reports the damaged steps among `known`, numbers of steps of the container, so that this run
+/// writes the damaged steps again. Collective: every rank of the communicator calls it.
 void Conversion::MarkDamaged(const std::vector<std::int64_t>& known, container::ContainerWriter& into)
 {
   const std::vector<std::string> faults = FaultsOfSteps(this->CommandSession.Ranks(), this->Settings.To,
@@ -233,8 +235,8 @@ void Conversion::MarkDamaged(const std::vector<std::int64_t>& known, container::
   }
 }
 
-/// Converts the steps that the container lacks. Returns the number of converted steps. Collective: every rank
-/// of the communicator calls it.
+/// Converts the steps that are missing or damaged in the container. Returns the number of converted steps.
+/// Collective: every rank of the communicator calls it.
 std::size_t Conversion::ConvertSteps(const Series& series, const std::vector<TimeStep>& steps)
 {
   container::ContainerWriter into(this->CommandSession.Ranks(), this->Container(),
@@ -264,8 +266,8 @@ std::size_t Conversion::ConvertSteps(const Series& series, const std::vector<Tim
   return done;
 }
 
-/// Exports all steps, and writes the times of the steps to `steps.pvd`. Returns the number of steps.
-/// Collective: every rank of the communicator calls it.
+/// Exports all steps in VTK's XML formats, and writes `steps.pvd`. Returns the number of steps. Collective:
+/// every rank of the communicator calls it.
 std::size_t Conversion::ExportSteps(const std::vector<TimeStep>& steps)
 {
   Series series;
@@ -336,7 +338,8 @@ void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
   }
 }
 
-/// Moves the file of a step out of the temporary container.
+/// Moves the file of a step out of the temporary container. Warns about variables that other programs do not
+/// show. Throws Error if other programs show no variable.
 void Conversion::MoveOutOfContainer(const container::StepRecord& record) const
 {
   std::set<std::string> hidden;

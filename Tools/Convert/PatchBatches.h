@@ -15,8 +15,9 @@ namespace patchio::tools {
 class PatchBatches
 {
 public:
-  /// Locates all values; failures are in Locations().Problems. `patches`, `variables`: numbers in `step`,
-  /// which must outlive this object. `batchBytes`: approximate number of bytes of a batch.
+  /// Locates all values; failures are in Locations().Problems. Throws Error like OpenedStep::Locate().
+  /// `patches`, `variables`: numbers in `step`, which must outlive this object. `threads`: number of threads
+  /// that locate and read. `batchBytes`: bytes at which a batch ends, after a whole patch.
   /// `inThreeDimensions`: true to convert values to the form of RequestInThreeDimensions(), false to leave
   /// values as stored.
   PatchBatches(const OpenedStep& step, std::vector<int> patches, std::vector<int> variables, int threads,
@@ -24,8 +25,8 @@ public:
 
   /// Returns the locations of all values, in rows: one row per patch, one location per variable.
   const LocationTable& Locations() const { return this->AllLocations; }
-  /// Reads the values of the next patches, First() .. End() - 1 in `patches`, without ghosts. Returns false
-  /// if no patches are left. Faults of files are in `result`.
+  /// Reads the next batch: the patches First() .. End() - 1 in `patches`, without ghosts. Returns false, and
+  /// leaves `result` unchanged, if no patches are left. `result` also has the faults of files.
   bool Next(LoadResult& result);
   std::size_t First() const { return this->FirstRow; }
   std::size_t End() const { return this->EndRow; }
@@ -39,7 +40,7 @@ private:
   const int Threads;
   const std::uint64_t BatchBytes;
   const bool InThreeDimensions;
-  std::vector<std::size_t> RowOf;  ///< for each patch, its position in Patches
+  std::vector<std::size_t> RowOf;  ///< for each patch of the step, its position in Patches; 0 if it has none
   LocationTable AllLocations;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::size_t FirstRow = 0, EndRow = 0;

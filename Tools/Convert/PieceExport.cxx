@@ -62,8 +62,8 @@ public:
   {
     return this->Retained.emplace_back(std::move(bytes)).data();
   }
-  /// Returns an array of `values` values, all NaN, or 0 if the type has no NaN. Equal arrays
-  /// share one copy in the file.
+  /// Returns an array of `values` values, all NaN, or 0 if the type has no NaN. Equal arrays share one copy
+  /// in the file.
   const void* BlankArray(ElementType type, std::uint64_t values);
 
   /// Writes the file, which must not exist. Throws Error if the file cannot be written.
@@ -215,8 +215,8 @@ std::vector<bool> ShownPatches(const SelectedStep& step, const Catalog& whole)
 class Pieces
 {
 public:
-  /// Finds the arrays that all pieces have and the relations of the patches. `whole`: the catalog of the step
-  /// with all patches, as stored.
+  /// Finds the arrays that all pieces have, and the relations of the patches. `whole`: the catalog of the
+  /// step with all patches, as stored. Both arguments must outlive this object.
   Pieces(const SelectedStep& step, const Catalog& whole);
 
   /// Returns the name of a patch's file.
@@ -244,7 +244,7 @@ private:
   const SelectedStep& Step;
   const Catalog& Data;
   const Nesting PatchNesting;  ///< nesting of the whole step
-  bool HasFlags = false;       ///< true if some cells are hidden
+  bool HasFlags = false;       ///< true if some cells may be hidden
   std::vector<bool> Present;   ///< for each variable: whether a patch has it
   std::vector<bool> OnPoints;  ///< for each variable: whether a list of points has it
 };
@@ -311,7 +311,8 @@ std::uint64_t Pieces::TuplesOf(int patch, Centering center) const
   return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]);
 }
 
-/// Returns the flags of all cells, or an empty list if the patch needs no flags.
+/// Returns the flags of all cells; an empty list if no patch of the step needs flags, or for a list of
+/// points.
 std::vector<std::uint8_t> Pieces::FlagsOf(int patch) const
 {
   if (!this->HasFlags || this->HasPoints(patch)) {
@@ -346,7 +347,7 @@ VtkXmlPiece Pieces::BeginPiece(int patch, bool hidesCells) const
 }
 
 /// Begins the piece of a structured grid. ParaView 5.11 crashes when it draws a grid that has hidden cells
-/// and does not end at index 0. So grids with hidden cells are shifted until they end at index 0.
+/// and does not end at index 0. So the indices of grids with hidden cells are shifted, and end at 0.
 VtkXmlPiece Pieces::BeginStructuredPiece(int patch, bool hidesCells) const
 {
   const Level& level = this->Data.Levels[this->Data.Patches[patch].Level];
@@ -418,7 +419,7 @@ void Pieces::AddGrid(const PatchArrays& arrays, VtkXmlPiece& piece) const
   }
 }
 
-/// Adds the positions of the points of a mesh or a deformed grid.
+/// Adds the positions of the points of a mesh or a deformed grid. Throws Error if the patch lacks positions.
 void Pieces::AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& piece) const
 {
   const std::uint64_t tuples = this->TuplesOf(arrays.Patch, Centering::Node);
@@ -427,7 +428,8 @@ void Pieces::AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& 
   piece.Add("Points", {{"Points", array.Type, 3, tuples, array.Values.get()}});
 }
 
-/// Adds a list of points, with a vertex cell for each point.
+/// Adds a list of points, with a vertex cell for each point. Throws Error if the patch lacks points, or a
+/// point is outside the domain.
 void Pieces::AddPoints(const PatchArrays& arrays, VtkXmlPiece& piece) const
 {
   const int level = this->Data.Patches[arrays.Patch].Level, variable = this->Data.PositionsVariable(level);
@@ -480,7 +482,7 @@ void Pieces::AddCells(
   piece.Add(element, all);
 }
 
-/// Writes this rank's pieces.
+/// Writes this rank's pieces. Throws Error if a piece cannot be read or written.
 void WritePieces(SelectedStep& step, const Pieces& pieces, const std::string& folder, int threads,
     const std::function<void(double)>& progress)
 {

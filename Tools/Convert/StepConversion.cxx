@@ -141,8 +141,9 @@ void SelectedStep::Locate(int rank)
   }
 }
 
-/// Finds the type of each variable on all ranks. Constant patches get the type of the other patches.
-/// Collective: every rank of the communicator calls it.
+/// Sets the types of the variables, the same on all ranks: the type of the stored patches, or Float32 if all
+/// patches are constant. ArraysOf() rejects variables of several types. Collective: every rank of the
+/// communicator calls it.
 void SelectedStep::GatherTypes(Communicator& ranks)
 {
   const std::size_t variables = this->VariableInStep.size();
@@ -163,7 +164,7 @@ void SelectedStep::GatherTypes(Communicator& ranks)
   }
 }
 
-/// Marks arrays as absent, on all ranks, that the catalog of the step has but the files lack. Collective:
+/// Marks the arrays that the catalog of the step has, but the files lack, as absent on all ranks. Collective:
 /// every rank of the communicator calls it.
 void SelectedStep::GatherAbsentArrays(Communicator& ranks)
 {
@@ -199,8 +200,8 @@ std::vector<PatchArrays> SelectedStep::ArraysOf(const LoadResult& loaded) const
       const LoadedArray& array = loaded.At(row - this->Batches->First(), v);
       if (array.Status == ArrayStatus::Read && array.Type != this->TypesOfVariables[v]) {
         throw Error(fmt::format(
-            "{}: '{}' has the type {} on patch {}, but {} on other patches. A container needs one type "
-            "per variable: leave the variable out (--variables).",
+            "{}: '{}' has the type {} on patch {}, but {} on other patches. The output needs one type per "
+            "variable: leave the variable out (--variables).",
             this->Selection.Path, PlainText(this->Selection.Variables[v].Name), NameOf(array.Type),
             this->PatchInStep[one.Patch], NameOf(this->TypesOfVariables[v])));
       }
@@ -251,9 +252,9 @@ std::vector<PatchValues> ValuesOf(const std::vector<PatchArrays>& patches)
   return values;
 }
 
-/// Writes the values of this rank. Reads a batch while the previous batch is written: most systems allow only
-/// one writer of a file at a time, but reads of other files in parallel. `more`: true if `loaded` has a
-/// batch.
+/// Writes the values of this rank. Throws Error if values cannot be read. Reads a batch while the previous
+/// batch is written: most systems allow only one writer of a file at a time, but reads of other files in
+/// parallel. `more`: true if `loaded` has a batch.
 void WriteValues(SelectedStep& from, bool more, LoadResult loaded, int threads, StepWriter& step,
     const std::function<void(double)>& progress)
 {

@@ -29,14 +29,15 @@ struct ConversionOptions
   bool InThreeDimensions = false;  ///< vectors and tensors of 2-D data become three-dimensional
   /// Compression of containers.
   container::CompressionChoice Compression = container::CompressionChoice::Off;
-  /// Number of bytes of a batch of values. A rank holds two batches, one read and one written.
+  /// Approximate number of bytes of a batch of values. ConvertStep() holds two batches on each rank, one that
+  /// is read and one that is written.
   std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 };
 
 /// The arrays of one patch, in the order of the variables.
 struct PatchArrays
 {
-  int Patch = 0;
+  int Patch = 0;                           ///< number in SelectedStep::Data()
   std::vector<const LoadedArray*> Arrays;  ///< null if the patch does not have the variable
 };
 
@@ -58,8 +59,9 @@ public:
   /// Reads the next patches of this rank, in their order in a container. Returns false if no patches are
   /// left. Throws Error if a file has a fault.
   bool Next(LoadResult& loaded);
-  /// Returns the arrays of the patches that the last call of Next() has read. Throws Error if an array has
-  /// another type than the variable.
+  /// Returns the arrays of the patches that the last call of Next() has read into `loaded`, which must
+  /// outlive the result. Throws Error if an array has another type than the variable, or if a point is
+  /// outside the domain.
   std::vector<PatchArrays> ArraysOf(const LoadResult& loaded) const;
   /// Returns the fraction of this rank's patches that have been read, 0 .. 1. The rank must have patches.
   double FractionRead() const
@@ -93,7 +95,7 @@ struct ConversionResult
 {
   std::uint64_t Patches = 0, Arrays = 0, Bytes = 0;  ///< sums over all ranks
   container::StepRecord Record;                      ///< the step that ConvertStep() has written; on rank 0
-  std::uint64_t FileBytes = 0;                       ///< bytes of the record's files; on rank 0
+  std::uint64_t FileBytes = 0;                       ///< bytes of the record's files; ConvertStep() leaves 0
 };
 
 /// Texts that describe variables for a comparison: name, components, centering and type of each variable.
@@ -107,9 +109,9 @@ VariableTexts VariablesToWrite(Communicator& ranks, const OpenedStep& from, cons
 /// Returns the numbers of patches, arrays and bytes of a step. The other members of the result are empty.
 ConversionResult ResultOf(const SelectedStep& step);
 
-/// Writes a time step of any format, without ghost layers, into a container, with bounded memory. `progress`:
-/// called on each rank with the finished fraction of the rank's values. Throws Error, the same on all ranks.
-/// Collective: every rank of the communicator calls it.
+/// Writes a time step of any format, without ghost layers, into a container, with bounded memory unless the
+/// values are compressed. `progress`: called on each rank with the finished fraction of the rank's patches.
+/// Throws Error, the same on all ranks. Collective: every rank of the communicator calls it.
 ConversionResult ConvertStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
     container::ContainerWriter& into, const std::function<void(double)>& progress);
 

@@ -28,7 +28,7 @@ struct Options : SeriesArguments
   bool Remove = false;
 };
 
-/// Returns the number of data sets in files: one for each component of a stored array.
+/// Returns the number of data sets in files, counted as one for each component of a stored array.
 std::uint64_t CountDatasets(const Catalog& catalog)
 {
   std::uint64_t count = 0;
@@ -40,8 +40,9 @@ std::uint64_t CountDatasets(const Catalog& catalog)
   return count;
 }
 
-/// Opens and indexes a step. Waits and tries again if the files of the step are so new that the modification
-/// times might not show a further change. Collective: every rank of the communicator calls it.
+/// Opens and indexes a step. Waits and tries again, up to 3 times, if the files of the step are so new that
+/// the modification times might not show a further change. Collective: every rank of the communicator calls
+/// it.
 OpenedStep IndexStep(const TimeStep& step, const Options& options, Session& session)
 {
   Communicator& ranks = session.Ranks();
@@ -70,7 +71,7 @@ bool ReportStep(const TimeStep& step, const OpenedStep& opened, double seconds, 
   if (saved) {
     std::error_code ignored;
     const std::string path = opened.IndexFilePath();
-    const auto bytes = session.Root() ? std::filesystem::file_size(path, ignored) : 0;
+    const auto bytes = session.IsRoot() ? std::filesystem::file_size(path, ignored) : 0;
     end = fmt::format(
         "{}{} ({} bytes)", opened.FromIndexFile() ? "up to date: " : "", path, ignored ? 0 : bytes);
   }
@@ -107,8 +108,8 @@ void CheckSaved(const Options& options, std::size_t stepCount, std::size_t saved
   }
 }
 
-/// Returns all paths that may have index files: the path of the series, and the paths of its steps, valid or
-/// damaged.
+/// Returns the paths whose index files the user wants to remove: without --step, the path of the series and
+/// the paths of its steps, valid or damaged; with --step, the path of this step.
 std::set<std::string> IndexedPaths(const Options& options)
 {
   const Format& format = FormatOf(options.Path);

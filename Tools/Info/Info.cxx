@@ -182,7 +182,7 @@ std::string StringOf(const json& value)
   return value.get<std::string>();
 }
 
-/// Returns a number in its short form: 0.1, not 0.10000000000000001.
+/// Returns a number with at most `digits` significant digits: 0.1, not 0.10000000000000001.
 std::string NumberText(double value, int digits = 10)
 {
   constexpr double nothing = 1e-37;  // smaller numbers are rounding errors of 0 as a float
@@ -374,7 +374,8 @@ std::string StepLine(const json& step)
                     CountText(step["files"].get<std::uint64_t>(), "file"), IndexFileText(step));
 }
 
-/// Returns a line for each step. Steps that one file describes in the same way share a line.
+/// Returns a line for each file of steps, with a second line for its further steps. Omits lines in the middle
+/// if there are more than MostLines files.
 std::string StepLines(const json& steps)
 {
   std::vector<std::string> lines;
@@ -402,8 +403,9 @@ std::string StepLines(const json& steps)
   return text;
 }
 
-/// Returns a line for each fault of a step that `reported` lacks, and adds these faults to `reported`. Steps
-/// of one file may have the same faults.
+/// Returns a line with the error of a step that cannot be opened, or else a line for each fault of the step
+/// that `reported` lacks. Adds these faults to `reported`, because steps of one file may have the same
+/// faults.
 std::string FaultLines(const json& step, std::set<json>& reported)
 {
   const std::string name = fmt::format("fault: step {}: ", step["step"].get<std::int64_t>());
@@ -450,8 +452,8 @@ std::string SummaryText(const json& all, const json* shown)
   return summary;
 }
 
-/// Returns the JSON of `patchio info` as readable text: a summary, the last step in full, a line for each
-/// step, then the faults.
+/// Returns the JSON of `patchio info` as readable text: a summary, the last step in full, StepLines(), then
+/// faults, warnings and notes.
 std::string InfoText(const json& all)
 {
   const json& steps = all["steps"];
@@ -478,7 +480,7 @@ struct Options : SeriesArguments
 };
 
 /// Returns the descriptions of the steps. Without --json, only the last step and the first step of each file
-/// have full descriptions.
+/// have full descriptions, and only the last one has ranges.
 json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, const Options& options)
 {
   json all = json::array();
@@ -504,7 +506,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
   return all;
 }
 
-/// Returns the smallest box around all steps, or null if the box of any step is unknown.
+/// Returns the smallest box around all fully described steps, or null if the box of any of them is unknown.
 json BoundsOfAll(const json& steps)
 {
   json all;

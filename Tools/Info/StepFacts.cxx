@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::uint64_t RequestsAtOnce = 1 << 18;  ///< limits the memory for locations
 
-/// Counts the arrays and the bytes of a step, from the locations of one part of the step after another.
+/// Adds arrays, bytes, types, files, faults and notes to StepFacts, from the locations of one part of the
+/// step after another.
 class Inventory
 {
 public:
@@ -201,7 +202,7 @@ std::vector<TimeStep> SelectSteps(
       lost += " " + series.Warnings[i];
     }
     lost += series.Warnings.size() > most
-                ? fmt::format(" There are {} more warnings.", series.Warnings.size() - most)
+                ? fmt::format(" Number of further warnings: {}.", series.Warnings.size() - most)
                 : "";
     throw Error(fmt::format("{} has no step {}, but {}, numbered {} to {}.{}", path, number.value_or(0),
         CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step, lost));

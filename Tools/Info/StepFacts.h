@@ -18,10 +18,10 @@ namespace patchio::tools {
 struct FileFaults
 {
   std::string FirstMessage;  ///< why the first array cannot be read, with the name of the file
-  std::uint64_t Arrays = 0;  ///< number of arrays (variables on patches) that have this fault
+  std::uint64_t Arrays = 0;  ///< number of arrays (variables on patches) that cannot be read
 };
 
-/// The contents of one step; for a file of several steps, of its first step.
+/// The contents of one step, and the faults of its files.
 struct StepFacts
 {
   TimeStep Step;
@@ -31,15 +31,15 @@ struct StepFacts
   IndexFileSearch IndexFile;
   std::vector<std::optional<ElementType>> Types;  ///< one per variable; nullopt if no values are stored
   std::set<std::string> Files;                    ///< files that hold the step's values
-  std::uint64_t Arrays = 0;                       ///< arrays (variables on patches) with bytes in files
-  std::uint64_t Bytes = 0;                        ///< bytes of all values, as stored
-  std::vector<FileFaults> Faults;  ///< missing or truncated files, and arrays that are not in their files
+  std::uint64_t Arrays = 0;                       ///< stored arrays (variables on patches), readable or not
+  std::uint64_t Bytes = 0;         ///< bytes of the values in files; uncompressed if only HDF5 can read them
+  std::vector<FileFaults> Faults;  ///< missing, truncated or otherwise damaged files
   std::vector<std::string> Notes;
 };
 
-/// Opens the step and checks whether each of its arrays lies in an existing, complete file. Does not read
-/// values. `trustIndexFile`: true to skip unchanged files that a valid index file describes; false to check
-/// also the headers before values and the positions of points. Not collective.
+/// Opens the step and checks whether each of its arrays lies in an existing, complete file. `trustIndexFile`:
+/// true to skip unchanged files that a valid index file describes; false to check also the headers before
+/// values and the positions of points, the only values that are read. Not collective.
 StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustIndexFile, int threads);
 
 /// Returns the steps with this number, or all steps for nullopt. Throws Error if no step has the number. The
@@ -47,8 +47,8 @@ StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustInde
 std::vector<TimeStep> SelectSteps(
     const Series& series, const std::string& path, const std::optional<std::int64_t>& number);
 
-/// Returns the state of an index file that exists but cannot be used, or null if every existing index file is
-/// usable.
+/// Returns the state of the first index file that exists but cannot be used; null if all index files are
+/// absent, or if another index file is usable.
 const IndexFileState* FaultyIndexFile(const IndexFileSearch& search);
 
 /// Returns the name of a fault: "of another version", "stale" ...

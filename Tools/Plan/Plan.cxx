@@ -52,23 +52,24 @@ Catalog MakeCatalog(const Options& options)
   return data;
 }
 
-/// Returns the number of bytes of a step on each rank.
+/// Returns the number of bytes of a step of the channel on each rank. Throws Error if the channel samples
+/// cells outside the grid.
 std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& options)
 {
   const Catalog data = MakeCatalog(options);
   const auto variables =
       channel.Variables.empty() ? static_cast<std::size_t>(options.Variables) : channel.Variables.size();
   std::vector<std::uint64_t> volumes(data.Patches.size(), 0);
-  for (const SensorSeries& series : SeriesOf(channel.SensorCells, channel.Path)) {
-    for (std::size_t set = 0; set < series.SetCount(); ++set) {
+  for (const SensorPortion& portion : PortionsOf(channel.SensorCells, channel.Path)) {
+    for (std::size_t set = 0; set < portion.SetCount(); ++set) {
       std::int64_t found = 0;
       for (std::size_t rank = 0; rank < volumes.size(); ++rank) {
-        for (const SensorRun& run : RunsIn(series, set, data, {static_cast<int>(rank)})) {
+        for (const SensorRun& run : RunsIn(portion, set, data, {static_cast<int>(rank)})) {
           volumes[rank] += run.Count * variables * sizeof(float);
           found += run.Count;
         }
       }
-      if (found != series.ValueCount(set)) {
+      if (found != portion.ValueCount(set)) {
         throw Error(fmt::format(
             "Channel '{}' samples cells outside the grid. Check its sensor and --cells.", channel.Name));
       }
@@ -77,8 +78,8 @@ std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& opti
   return volumes;
 }
 
-/// Returns lines with a letter for each rank: the letter of the rank's group, as a capital if the rank
-/// writes.
+/// Returns lines with a character for each rank: the letter of the rank's group (z from the 26th group on), a
+/// capital if the rank writes, or '.' if the rank has no data.
 std::string GroupMap(const Aggregation& plan)
 {
   constexpr std::size_t across = 64;

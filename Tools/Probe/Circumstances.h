@@ -24,7 +24,7 @@ std::string CacheWarning(const CacheCheck& check);
 
 /// Returns whether a read probably came from the page cache. rate: bytes/s that the storage must have
 /// delivered if the read did not come from the cache. resident: fraction of the file in the cache before the
-/// read, 0 to 1; -1: unknown. ranks: number of ranks that have read.
+/// read, 0 to 1; -1: unknown. rankCount: number of ranks that have read.
 bool IsProbablyCached(const CacheCheck& check, double rate, double resident, int rankCount);
 
 /// Returns whether the MPI library declares the function without implementing it, so that a call for a file

@@ -58,8 +58,9 @@ CurveStatistics ComputeStatistics(const std::vector<CurvePoint>& curve)
   return statistics;
 }
 
-/// Returns the lowest point between `top` and the next higher point, or the end of the curve, in the
-/// direction `step`. Returns `top` if the neighbour is higher. sign: 1 for peaks, -1 for dips.
+/// Returns the index of the lowest point between `top` and the next higher point, or the end of the curve, in
+/// the direction `step`, 1 or -1. Returns `top` if the neighbour is higher. sign: 1 for peaks; -1 for dips,
+/// where low and high are exchanged.
 std::size_t AdjacentMinimum(const std::vector<LogMean>& points, std::size_t top, int step, double sign)
 {
   std::size_t foot = top;

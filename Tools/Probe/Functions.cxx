@@ -173,9 +173,9 @@ std::vector<Function> SelectFunctions(const std::vector<std::string>& words)
     const auto isNamed = [&word](const Function& function) { return IsNamedBy(function, word); };
     if (std::none_of(AllFunctions().begin(), AllFunctions().end(), isNamed)) {
       throw Error(
-          fmt::format("Unknown function '{}'. Use names of MPI-IO functions without MPI_File_, pread or "
-                      "pwrite, or groups: all, reads, writes, explicit, individual-pointer, shared, posix, "
-                      "collective, individual, blocking, nonblocking, split.",
+          fmt::format("Unknown function '{}'. Use pread, pwrite, names of MPI-IO functions without the "
+                      "prefix MPI_File_, or groups: all, reads, writes, explicit, individual-pointer, "
+                      "shared, posix, collective, individual, blocking, nonblocking, split.",
               word));
     }
   }

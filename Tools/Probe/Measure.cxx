@@ -134,7 +134,7 @@ public:
   std::string Close() override { return MpiMessage(MPI_File_close(&this->File)); }
 
 private:
-  /// A non-blocking call of MPI in progress.
+  /// A non-blocking or split call of MPI in progress.
   struct Call
   {
     MPI_Request Request = MPI_REQUEST_NULL;
@@ -152,7 +152,8 @@ private:
     return moved == bytes ? std::string() : fmt::format("the function moved {} of {} bytes", moved, bytes);
   }
 
-  /// Makes the type of a piece of this rank, followed by a hole for the pieces of the other ranks.
+  /// Makes the type of a piece of this rank, followed by a hole for the pieces of the other ranks. Returns an
+  /// MPI error code.
   int MakeTypeWithHoles(MPI_Datatype* type) const
   {
     MPI_Datatype piece = MPI_DATATYPE_NULL;
@@ -243,7 +244,6 @@ std::unique_ptr<Access> MakeAccess(
   return std::make_unique<MpiAccess>(function, layout, comm, concurrency);
 }
 
-constexpr std::uint64_t Page = 4096;
 constexpr int CallsBetweenReductions = 64;
 constexpr std::uint64_t MostCalls = std::uint64_t(1) << 29;  // of all ranks; MPI counts gathered data in int
 
@@ -280,7 +280,7 @@ public:
     const std::uint64_t most = MostCalls / layout.Ranks;
     this->IsShortened = this->Blocks > most;
     this->Blocks = std::min(this->Blocks, most);
-    this->Stride = (trial.Block + Page - 1) / Page * Page;
+    this->Stride = (trial.Block + PageBytes - 1) / PageBytes * PageBytes;
     this->CallsInFlight =
         trial.MeasuredFunction.Synchronism == Completion::NonBlocking ? trial.Concurrency : 1;
     this->Slots = std::clamp<std::uint64_t>(
@@ -464,11 +464,13 @@ void RewriteFile(Communicator& ranks, const Trial& trial)
 std::string CheckReadRanges(Communicator& ranks, const std::vector<FileRange>& own)
 {
   const std::vector<FileRange> all = UnpackValues<FileRange>(ranks.Gather(PackValues(own)));
-  return AreContiguousFromZero(all) ? "" : "the ranks read some blocks twice and missed other blocks";
+  return AreContiguousFromZero(all) ? "" : "the blocks that the ranks read overlap or leave gaps";
 }
 
-/// Checks all written values, a part of the file on each rank. own: number of bytes that this rank has
-/// written. Returns the text of an error of this rank. Collective: every rank of the communicator calls it.
+/// Checks the written values: on each rank a part of the file or, for a shared pointer, on rank 0 the whole
+/// file. In an interleaved view, values beyond the end of the slowest rank are not checked. own: number of
+/// bytes that this rank has written. Returns the error text of this rank; empty on success. Collective: every
+/// rank of the communicator calls it.
 std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t own)
 {
   const Layout& layout = trial.FileLayout;
@@ -492,8 +494,8 @@ std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t 
   return CatchError([&] { CheckRange(trial.Path, seed, layout.Rank * part, part); });
 }
 
-/// Opens the file. Returns the fault, the same on all ranks. Collective: every rank of the communicator calls
-/// it.
+/// Opens the file, and sets outcome.OpenSeconds. Returns the fault, the same on all ranks; empty on success.
+/// Collective: every rank of the communicator calls it.
 std::string OpenFile(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
 {
   // A rank that does not find the file leaves MPI_File_open early, and the other ranks then wait forever. So
@@ -506,8 +508,8 @@ std::string OpenFile(Communicator& ranks, const Trial& trial, Access& access, Ou
   return FirstFaultOfRanks(ranks, notOpen);
 }
 
-/// Opens the file and sets the view. Returns the fault, the same on all ranks. Collective: every rank of the
-/// communicator calls it.
+/// Opens the file and sets the view. Returns the fault, the same on all ranks; empty on success. Collective:
+/// every rank of the communicator calls it.
 std::string OpenAndSetView(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
 {
   const std::string fault = OpenFile(ranks, trial, access, outcome);

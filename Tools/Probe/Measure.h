@@ -25,13 +25,13 @@ struct Trial
   std::uint64_t Number = 0;
 };
 
-/// The result of a measurement, the same on all ranks.
+/// The result of a measurement, the same on all ranks except `Resident`.
 struct Outcome
 {
   double Seconds = 0;  ///< time in the function, on the slowest rank
   double SyncSeconds = 0, OpenSeconds = 0, ViewSeconds = 0;
   double Rate = 0;  ///< bytes/s of all ranks
-  /// Fraction of the file in rank 0's page cache before the trial, 0 to 1; -1: unknown.
+  /// Fraction of the file in rank 0's page cache before the trial, 0 to 1; -1: unknown, or another rank.
   double Resident = -1;
   std::uint64_t Bytes = 0;   ///< bytes that all ranks have read or written
   bool Cut = false;          ///< true: the trial skipped a part of the file

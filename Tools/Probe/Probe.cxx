@@ -44,12 +44,12 @@ std::string DefaultOutput()
 class OutputFolder
 {
 public:
-  /// Makes the folder on rank 0; only rank 0 knows the folder's name. Throws Error, on all ranks, if the
-  /// folder cannot be made. Collective: every rank of the communicator calls it.
+  /// Makes the folder on rank 0. Only rank 0 knows the name of a default folder. Throws Error, on all ranks,
+  /// if the folder cannot be made. Collective: every rank of the communicator calls it.
   OutputFolder(const Settings& settings, Session& session) : Name(settings.Output)
   {
     RunOnAllRanks(session.Ranks(), [&] {
-      if (session.Root()) {
+      if (session.IsRoot()) {
         this->Name = this->Name.empty() ? DefaultOutput() : this->Name;
         std::error_code fault;
         this->IsCreated = fs::create_directories(this->Name, fault);
@@ -80,8 +80,8 @@ private:
 constexpr const char* Script = "judge_probe.py";
 
 /// Runs the script with the arguments `words` after a measurement, and warns if the script fails. Returns
-/// whether the script succeeded. missing: the output of the script, for the warning. The result stays, and a
-/// subcommand can evaluate the result later. Call it on rank 0 only.
+/// whether the script succeeded. missing: the output of the script, for the warning. The measured results
+/// stay, and a subcommand can evaluate these results later. Call this function on rank 0 only.
 bool RunScript(const std::vector<std::string>& words, const std::string& missing, const std::string& python,
     const Session& session)
 {
@@ -103,7 +103,7 @@ bool HasWrongValues(const Result& result)
 void RunFull(const Settings& settings, const std::string& output, Session& session)
 {
   const Result result = RunStudy(session, settings, output);
-  if (session.Root()) {
+  if (session.IsRoot()) {
     const bool plots = !settings.NoPlots && !result.Points.empty() && result.WhyIncomplete != Interruption;
     std::vector<std::string> words{"study", output + "/result.json"};
     if (plots) {
@@ -116,7 +116,7 @@ void RunFull(const Settings& settings, const std::string& output, Session& sessi
       session.Warn("The study is incomplete: " + result.WhyIncomplete + ".");
     }
   }
-  const bool wrong = session.Root() && HasWrongValues(result);
+  const bool wrong = session.IsRoot() && HasWrongValues(result);
   RunOnAllRanks(session.Ranks(), [&] {
     if (result.WhyIncomplete == Interruption) {
       throw Error(fmt::format(
@@ -131,14 +131,14 @@ void RunFull(const Settings& settings, const std::string& output, Session& sessi
 void RunQuickAndPlot(const Settings& settings, const std::string& output, Session& session)
 {
   RunQuick(settings, output, session);
-  if (session.Root() && !settings.NoPlots) {
+  if (session.IsRoot() && !settings.NoPlots) {
     RunScript(
         {"plot", output + "/result.json", "--output", output + "/plots"}, "plots", settings.Python, session);
   }
 }
 
 /// Throws Error unless all paths of --existing, and the folder if the user has given a folder, are on one
-/// storage.
+/// storage. Sets an empty settings.Directory to the first path.
 void CheckExisting(Settings& settings)
 {
   if (settings.Directory.empty() && !settings.Existing.empty()) {
@@ -158,15 +158,15 @@ void CheckExisting(Settings& settings)
 /// to a running probe. Does nothing on ranks other than rank 0.
 void RemoveDeadFolders(const std::string& directory, const Session& session)
 {
-  if (session.Root()) {
+  if (session.IsRoot()) {
     const ProbeFolders found = RemoveDeadProbeFolders(directory);
     for (const std::string& folder : found.Removed) {
       session.Print(fmt::format("PatchIO has removed {}, the folder of an interrupted probe.", folder));
     }
     for (const std::string& folder : found.Remaining) {
       session.Warn(
-          fmt::format("{} belongs to a probe on another machine or by another user. Remove this folder if "
-                      "that probe no longer runs.",
+          fmt::format("{} belongs to a probe on another machine or by another user, or its removal failed. "
+                      "Remove this folder if that probe no longer runs.",
               folder));
     }
   }
@@ -189,7 +189,7 @@ void RunProbe(Settings& settings, Session& session)
     RemoveDeadFolders(settings.Directory, session);
     // A folder that is not writable must cause an error before any measurement.
     RunOnAllRanks(session.Ranks(), [&] {
-      if (session.Root()) {
+      if (session.IsRoot()) {
         ::rmdir(MakeProbeFolder(settings.Directory).c_str());
       }
     });

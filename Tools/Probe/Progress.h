@@ -21,12 +21,13 @@ public:
   /// Sets the range of the whole progress, 0 to 1, that the following calls of Show() cover. after: duration
   /// in seconds of the work after `to`.
   void SetRange(double from, double to, double after = 0);
-  /// Prints the progress, but not at every call; on a terminal, on the same line. The printed progress never
-  /// decreases. fraction: finished fraction of the range, 0 to 1. secondsLeft: remaining time of the range.
-  /// activity: the current activity, for the user.
+  /// Prints the progress: on a terminal, at most every 0.2 s and on the same line; elsewhere, at most every 5
+  /// s. The printed progress never decreases. fraction: finished fraction of the range, 0 to 1. secondsLeft:
+  /// remaining time of the range. activity: the current activity, for the user.
   void Show(double fraction, double secondsLeft, const std::string& activity);
 
-  /// Returns the greatest progress of Show() so far, as a fraction of the whole, 0 to 1.
+  /// Returns the greatest progress of Show() so far, as a fraction of the whole, 0 to 1; 0 if this rank does
+  /// not print.
   double ShownFraction() const { return this->GreatestFraction; }
 
 private:

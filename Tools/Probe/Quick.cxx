@@ -49,7 +49,7 @@ std::string DescribeProfile(const StorageProfile& old)
              : fmt::format("N* = {}, {}", old.Concurrency, old.Source);
 }
 
-/// Returns the relative standard error of the mean of the rates at one N.
+/// Returns the relative standard error of the mean rate at an N with the average number of samples.
 double RelativeErrorOf(const StorageProfile& profile)
 {
   std::set<int> different;
@@ -61,7 +61,7 @@ double RelativeErrorOf(const StorageProfile& profile)
 }
 
 /// Returns why the rates of the new profile are less certain than the rates of the old profile; empty if the
-/// new rates are certain enough.
+/// new rates are certain enough, or cannot be compared with the old rates.
 std::string WhyLessCertain(const StorageProfile& old, const StorageProfile& profile)
 {
   constexpr double sure = 0.05;
@@ -103,12 +103,11 @@ constexpr std::uint64_t MostFunctionsBytes = 64u << 20;  // maximum size of the 
 constexpr std::uint64_t LeastOfRank = 128u << 10;        // minimum size of a rank's part of this file
 constexpr std::uint64_t UsualBlock = 1u << 20;           // block size if the best block size is unknown
 constexpr std::uint64_t MostFunctionsBlock = 4u << 20;   // many ranks with large blocks need large files
-constexpr double PartOfTime = 0.3;     // time of the comparison / time of all other measurements
-constexpr double SecondsOfSaving = 2;  // minimum time between two saves
+constexpr double PartOfTime = 0.3;  // time of the comparison / time of all other measurements
 
 const std::vector<std::string> FunctionsToCompare{"read_at", "read_at_all", "read", "read_all", "pread"};
 
-/// Returns the name of the function with the best mean rate; empty unless all functions were measured.
+/// Returns the name of the function with the best mean rate; empty if a function was not tried.
 std::string FastestFunction(const Result& result)
 {
   if (result.Points.size() < FunctionsToCompare.size()) {
@@ -176,7 +175,7 @@ public:
         Output(output),
         CurrentSession(session),
         Ranks(session.Ranks()),
-        Bar(session.Root())
+        Bar(session.IsRoot())
   {
   }
 
@@ -226,7 +225,7 @@ private:
     this->Bar.Show(now.Fraction, now.SecondsLeft, now.Activity);
     if (now.Samples->size() > this->StudyResult.Scan.Samples.size()) {
       this->StudyResult.Scan.Samples = *now.Samples;
-      if (this->Watch.Seconds() - this->LastSaved > SecondsOfSaving) {
+      if (this->Watch.Seconds() - this->LastSaved > LeastSaveInterval) {
         this->Save();
       }
     }
@@ -246,7 +245,7 @@ private:
     const StorageProfile& profile = this->ProbeResult.Profile;
     scan.Samples = profile.Samples;
     scan.RequestBytes = this->ProbeResult.RequestBytes;
-    if (!profile.Fit.Known() || !this->CurrentSession.Root()) {
+    if (!profile.Fit.Known() || !this->CurrentSession.IsRoot()) {
       return;
     }
     scan.Best = profile.Concurrency;
@@ -258,9 +257,9 @@ private:
     scan.Fitted.push_back({profile.Fit.Most(), profile.Fit.At(profile.Fit.Most()), 0});
   }
 
-  /// Returns the size of the file for the comparison of functions; 0 if the time is too short. The size is at
-  /// most half of the bytes of the test files, because the study has a second file, and at most the bytes
-  /// that the study can write, read and check in the time.
+  /// Returns the size of the file for the comparison of functions; 0 if the rate is unknown or the time too
+  /// short. The size is at most MostFunctionsBytes, half of the bytes of the test files (because the study
+  /// has a second file), and the bytes that the study can write, read and check in the time.
   std::uint64_t BytesForFunctions() const
   {
     const int rankCount = this->Ranks.Size();
@@ -305,7 +304,7 @@ private:
 
   void Save()
   {
-    if (this->CurrentSession.Root()) {
+    if (this->CurrentSession.IsRoot()) {
       this->StudyResult.Seconds = this->Watch.Seconds();
       this->LastSaved = this->StudyResult.Seconds;
       const std::string fault = CatchError([&] { SaveResult(this->StudyResult, this->Output); });
@@ -351,7 +350,7 @@ private:
                         "measurements so far are in {}/result.json. Give more --seconds.",
                 this->Output));
       }
-      if (this->CurrentSession.Root()) {
+      if (this->CurrentSession.IsRoot()) {
         this->PrintResults();
       }
     });

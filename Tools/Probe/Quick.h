@@ -14,9 +14,10 @@ class Session;
 namespace patchio::probe {
 
 /// Measures N*, the block size and the fastest read function of the storage of `settings.Directory`, and
-/// prints the results. Saves the results as the profile for the reader, and in the folder `output` as
-/// profile.json; result.json has the rates of the functions. Throws Error, on all ranks, if the measurement
-/// fails or a signal interrupts the measurement. Collective: every rank of the communicator calls it.
+/// prints the results. Writes profile.json and result.json, which has all rates, to the folder `output`.
+/// Unless settings.NoSave is true, also calls SaveIfReliable(). Throws Error, on all ranks, if the
+/// measurement fails, is too short or is interrupted by a signal. Collective: every rank of the communicator
+/// calls it.
 void RunQuick(const Settings& settings, const std::string& output, tools::Session& session);
 
 /// The result of SaveIfReliable().

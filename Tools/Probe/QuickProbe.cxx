@@ -101,9 +101,6 @@ std::optional<Line> FitLineRobustly(const std::vector<SizeTime>& times)
 // ---- the measurements
 // --------------------------------------------------------------------------------------------------
 
-constexpr std::uint64_t KiB = 1 << 10;
-constexpr std::uint64_t MiB = 1 << 20;
-constexpr std::uint64_t Page = 4 * KiB;
 // The values were tested on emulated storages whose peak is known (N* = 4, 16, 64: `./dev bench tuning`,
 // bench.quick_probe), on the local disk of a virtual machine with two cores and in its page cache.
 //
@@ -244,7 +241,7 @@ private:
     while (bytes > LeastFound && !this->Meter.Fits(this->Options.MostConcurrency, bytes)) {
       bytes /= 2;
     }
-    return std::max(bytes / Page, std::uint64_t{1}) * Page;
+    return std::max(bytes / PageBytes, std::uint64_t{1}) * PageBytes;
   }
 
   /// Returns whether to skip a measurement with this concurrency: far past the peak, a request may take many
@@ -347,7 +344,7 @@ private:
     }
   }
 
-  /// Returns values of N around the estimated peak, between the values measured so far.
+  /// Returns up to five values of N from 0.7 to 1.41 times the estimated N*; none if N* is unknown.
   std::vector<int> ConcurrenciesNearPeak() const
   {
     const RateFit fit = FitRates(this->Result.Profile.Samples);

@@ -23,7 +23,7 @@ struct RequestTime
 /// The fitted cost of a request of b bytes: T(b) = L + b / B.
 struct RequestCost
 {
-  bool Known = false;     ///< the times have at least two sizes, and the greatest is twice the least or more
+  bool Known = false;     ///< L and B were fitted, to times of sizes that differ by a factor of 2 or more
   StorageModel Requests;  ///< L and B; default values if unknown
   std::uint64_t BlockBytes = 0;  ///< BlockBytesFor(Requests)
   double Residual = 0;           ///< median of |time / T - 1| over the sizes
@@ -49,7 +49,7 @@ struct QuickProbeOptions
   /// Files, or folders of files, that the probe reads instead of test files; see FindProbeFiles().
   std::vector<std::string> ExistingFiles;
   int MostConcurrency = 128;       ///< the greatest N tried, >= 1
-  std::uint64_t RequestBytes = 0;  ///< bytes of a request in the scan over N; 0: the best size found
+  std::uint64_t RequestBytes = 0;  ///< bytes of a request in the scan over N; 0: best size found, 1 to 4 MiB
   unsigned Seed = 1;               ///< seed of the random order
   const std::atomic<bool>* Cancel = nullptr;  ///< true on any rank ends the probe soon; may be null
 };
@@ -62,8 +62,8 @@ struct ProbeProgress
   const std::vector<RateSample>* Samples = nullptr;  ///< the samples so far; never null in a callback
 };
 
-/// Receives the progress on rank 0, on the thread that has called RunQuickProbe(), every few seconds. Returns
-/// false to cancel the probe.
+/// Receives the progress before each measurement, on rank 0, on the thread that has called RunQuickProbe().
+/// Returns false to cancel the probe.
 using ProbeProgressCallback = std::function<bool(const ProbeProgress&)>;
 
 struct QuickProbeResult
@@ -84,12 +84,13 @@ struct QuickProbeResult
 std::uint64_t SpaceForQuickProbe(const QuickProbeOptions& options);
 
 /// Measures the storage of `dir`. Options other than Cancel must be the same on all ranks. The result is the
-/// same on all ranks. N threads, divided among the ranks, keep N requests in flight. Writes test files to
-/// `dir` and removes the files, also after an error or a cancellation. If the process is killed, the test
-/// files stay in a folder patchio_probe_HOST_PID. Measures several sizes of single requests; then N = 1, 2, 4
-/// .. in two passes, each in random order, and again near the peak; then several sizes with N* requests in
-/// flight. Throws Error, the same on all ranks, if files cannot be written or read. Collective: every rank of
-/// the communicator calls it.
+/// same on all ranks. N threads, divided among the ranks, keep N requests in flight. Unless the options name
+/// existing files, writes test files to `dir` and removes the files, also after an error or a cancellation.
+/// If the process is killed, the test files stay in a folder patchio_probe_HOST_PID. Measures several sizes
+/// of single requests; then N = 1, 2, 4 .. in two passes in random order (on a slow storage, the first in
+/// rising order), and again near the peak; then several sizes with N* requests in flight. Throws Error, the
+/// same on all ranks, if files cannot be written or read. Collective: every rank of the communicator calls
+/// it.
 QuickProbeResult RunQuickProbe(Communicator& ranks, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress = {});
 

@@ -46,10 +46,10 @@ struct PointResult
   std::vector<double> Seconds;      ///< time in the function on the slowest rank, for each repetition
   std::vector<double> SyncSeconds;  ///< writes: time of MPI_File_sync after the write; reads: 0
   std::vector<double> Rates;  ///< bytes/s of all ranks together, including the sync if the study measures it
-  double OpenSeconds = 0;     ///< time of MPI_File_open, and of MPI_File_set_view, in the last repetition
-  double ViewSeconds = 0;
-  std::uint64_t Bytes = 0;  ///< bytes that all ranks have read or written in the last repetition
-  bool Cut = false;         ///< true: a measurement skipped a part of the file for lack of time
+  double OpenSeconds = 0;     ///< time of MPI_File_open in the last repetition
+  double ViewSeconds = 0;     ///< time of MPI_File_set_view in the last repetition
+  std::uint64_t Bytes = 0;    ///< bytes that all ranks have read or written in the last repetition
+  bool Cut = false;           ///< true: a measurement skipped a part of the file for lack of time
   bool Cached = false;  ///< true: a read came from the page cache, so the rate says little about the storage
   std::string Error;    ///< why the function has no rate; empty if it has rates
   bool WrongValues = false;  ///< true: the error is that values differ from the written values
@@ -127,6 +127,9 @@ Spread SpreadOf(const std::vector<double>& values);
 /// no rates.
 std::vector<CurvePoint> CurveOf(
     const Result& result, const std::string& function, View view, std::uint64_t fileBytes);
+
+/// Least number of seconds between two calls of SaveResult() while a probe runs.
+constexpr double LeastSaveInterval = 2;
 
 /// Writes result.json and matrices.csv into `folder`. Replaces each file atomically, so that other programs
 /// always find a complete file. Throws Error if a file cannot be written.

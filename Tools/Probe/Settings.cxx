@@ -131,7 +131,7 @@ void AddStudyMethod(CLI::App& command, Settings& settings)
                                 "Number of peaks and dips to measure again, the most certain first"))
       ->capture_default_str();
   AddToStudyGroup(settings, command.add_option("--feature-repetitions", settings.FeatureRepetitions,
-                                "Number of measurements of each peak and dip"))
+                                "Number of measurements of each block size near a peak or dip"))
       ->capture_default_str();
   AddToStudyGroup(settings, command.add_option("--influence", settings.InfluenceSeconds,
                                 "Seconds per measurement of simultaneous reads and writes; 0: skip them"))

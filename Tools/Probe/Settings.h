@@ -23,7 +23,7 @@ struct Settings
   bool Quick = false;
   double QuickSeconds = 80;
   std::uint64_t QuickBytes = std::uint64_t(1) << 30;
-  std::vector<std::string> Existing;  ///< files to read in the quick mode instead of test files
+  std::vector<std::string> Existing;  ///< files or folders to read in the quick mode instead of test files
   bool NoSave = false;                ///< true: the probe does not save the profile for the reader
   bool Force = false;  ///< true: the probe saves the profile even if the existing profile is more reliable
   bool Full = false;
@@ -44,7 +44,7 @@ struct Settings
   int Writers = 0;  ///< number of ranks that write; 0: half of the ranks
   std::uint64_t Seed = 1;
   bool NoPlots = false;
-  std::string Python;  ///< Python interpreter; empty: the first one that has matplotlib
+  std::string Python;  ///< Python interpreter; empty: see RunPythonScript()
 
   /// True if the user has given an option of the study, so that the command runs the study.
   bool HasStudyOptions = false;
@@ -67,7 +67,7 @@ struct StudySelection
 /// Checks the settings, and returns the selection. Throws Error if a setting is invalid.
 StudySelection CheckSettings(const Settings& settings, int rankCount);
 
-/// Maximum size of a block: counts of MPI are int, and several blocks must fit into memory.
+/// Maximum bytes of a block: counts of MPI are int, and several blocks must fit into memory.
 constexpr std::uint64_t MostBlock = std::uint64_t(1) << 30;
 
 }  // namespace patchio::probe

@@ -20,8 +20,6 @@
 namespace patchio::probe {
 namespace {
 
-constexpr std::uint64_t MiB = 1 << 20;
-
 /// An open file whose reads bypass the page cache, or drop the read bytes from the cache.
 class UncachedFile : public Source::File
 {
@@ -159,9 +157,9 @@ private:
         threads.emplace_back([this, &counts] { this->RunThread(counts); });
       }
     } catch (const std::system_error& error) {
-      this->Fail(std::string("The system refuses to start more threads: ") + error.what() + ".");
+      this->StopWithFault(std::string("The system refuses to start more threads: ") + error.what() + ".");
     } catch (const std::bad_alloc&) {
-      this->Fail("Out of memory. Use fewer ranks or smaller --test-bytes.");
+      this->StopWithFault("Out of memory. Use fewer ranks or smaller --test-bytes.");
     }
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->StateChange.notify_all();
@@ -169,7 +167,7 @@ private:
     this->Started = true;
   }
 
-  void Fail(const std::string& fault)
+  void StopWithFault(const std::string& fault)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->Fault = this->Fault.empty() ? fault : this->Fault;
@@ -179,7 +177,7 @@ private:
 
   bool IsCancelled() const { return this->Settings.Cancel && *this->Settings.Cancel; }
 
-  /// Waits until all threads have finished counting, the time is over, or the user cancels.
+  /// Waits until all threads have finished counting, the time is over, a thread fails, or the user cancels.
   void WaitForCounts()
   {
     std::unique_lock<std::mutex> lock(this->Mutex);
@@ -207,9 +205,9 @@ private:
       const AlignedMemory buffer = MakeAlignedMemory(this->Blocks.Bytes());
       this->Read(buffer.get(), this->WaitForStart(), counts);
     } catch (const std::bad_alloc&) {
-      this->Fail("Out of memory. Use fewer ranks or smaller --test-bytes.");
+      this->StopWithFault("Out of memory. Use fewer ranks or smaller --test-bytes.");
     } catch (const std::exception& error) {
-      this->Fail(error.what());
+      this->StopWithFault(error.what());
     }
   }
 

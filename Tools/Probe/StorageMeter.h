@@ -68,11 +68,11 @@ struct MeterSettings
   double Seconds = 1;      ///< seconds during which requests count; longer if a single request takes longer
   /// Upper bound of the duration in seconds. After that time, new requests begin only while this process
   /// waits for other ranks. If a thread has not finished counting by then, all requests count, from the
-  /// warm-up to the end.
+  /// start to the end of the last one.
   double MostSeconds = std::numeric_limits<double>::infinity();
-  const std::atomic<bool>* Cancel = nullptr;
-  /// Function that waits for the other ranks. MeasureRate() calls the function once, when all threads have
-  /// finished counting, while the threads continue to read.
+  const std::atomic<bool>* Cancel = nullptr;  ///< true ends the measurement; may be null
+  /// Function that waits for the other ranks; may be empty. MeasureRate() calls the function once, when all
+  /// threads have finished counting or the time is over, while the threads continue to read.
   std::function<void()> WaitForOtherRanks;
 };
 
@@ -127,8 +127,9 @@ public:
   bool Fits(int concurrency, std::uint64_t bytes) const;
   /// Returns the maximum duration in seconds of a measurement with this share of the probe's time.
   double BoundOf(double share) const;
-  /// Makes a measurement. Returns false if the user cancels. Throws Error, the same on all ranks, if a file
-  /// cannot be read. Collective: every rank of the communicator calls it.
+  /// Makes a measurement, and adds the rate and the times to `result`. Returns false if the user cancels.
+  /// Throws Error, the same on all ranks, if a file cannot be read. Collective: every rank of the
+  /// communicator calls it.
   bool Measure(const Measurement& measurement, MeasurementResult& result);
   /// Counts a skipped measurement with this share of the time as done.
   void Skip(double share) { this->Done += share; }

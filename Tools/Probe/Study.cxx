@@ -52,7 +52,7 @@ struct InfluenceTrial
   double Seconds = 0.5;  ///< duration of each of the three runs
 };
 
-/// Returns the number of ranks that write. requested: requested number; 0: half of `ranks`.
+/// Returns the number of ranks that write, at least 1. requested: requested number; 0: half of `rankCount`.
 int WritersOf(int rankCount, int requested)
 {
   return requested > 0 ? std::min(requested, std::max(1, rankCount - 1)) : std::max(1, rankCount / 2);
@@ -358,9 +358,8 @@ std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
   return warnings;
 }
 
-constexpr int MostFaults = 3;          // of a function in a view; the study then skips the other sizes
-constexpr double SecondsOfSaving = 2;  // minimum time between two saves
-constexpr int StepsPerSide = 2;        // block sizes between a feature and each of its neighbours
+constexpr int MostFaults = 3;    // of a function in a view; the study then skips the other sizes
+constexpr int StepsPerSide = 2;  // block sizes between a feature and each of its neighbours
 // Parts of the time limit after which the passes, and the simultaneous reads and writes, end.
 constexpr double PartOfPasses = 0.7;
 constexpr double PartOfInfluence = 0.85;
@@ -374,7 +373,7 @@ public:
         Options(settings),
         Plan(settings, session.Ranks()),
         Output(output),
-        OwnBar(session.Root()),
+        OwnBar(session.IsRoot()),
         Bar(frame.Bar ? *frame.Bar : this->OwnBar)
   {
     this->StudyResult.Scan = frame.Scan;
@@ -427,7 +426,7 @@ private:
       state = Interrupted;
     } else if (!this->SaveFault.empty()) {
       state = Unsaved;
-    } else if (this->Options.Budget > 0 && this->CurrentSession.Root() &&
+    } else if (this->Options.Budget > 0 && this->CurrentSession.IsRoot() &&
                this->Watch.Seconds() > fraction * this->Options.Budget) {
       state = Late;
     }
@@ -446,7 +445,7 @@ private:
 
   void Save()
   {
-    if (!this->CurrentSession.Root()) {
+    if (!this->CurrentSession.IsRoot()) {
       return;
     }
     this->StudyResult.Seconds = this->Watch.Seconds();
@@ -457,7 +456,7 @@ private:
 
   void SaveIfDue()
   {
-    if (this->Watch.Seconds() - this->LastSaved > SecondsOfSaving) {
+    if (this->Watch.Seconds() - this->LastSaved > LeastSaveInterval) {
       this->Save();
     }
   }

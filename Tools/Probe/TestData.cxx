@@ -24,14 +24,14 @@ constexpr std::uint64_t Inverse(std::uint64_t factor)
   return inverse;
 }
 
-constexpr std::uint64_t ChunkBytes = 4u << 20;  // bytes read at once
+constexpr std::uint64_t ReadBytes = 4u << 20;  // bytes read at once
 
 /// Throws Error unless the `bytes` bytes at `offset` of the file are the bytes at `patternOffset` of the
 /// pattern.
 void CheckValues(const PlainFile& file, const Pattern& values, std::uint64_t patternOffset,
     std::uint64_t offset, std::uint64_t bytes)
 {
-  std::vector<std::byte> buffer(std::min(ChunkBytes, bytes));
+  std::vector<std::byte> buffer(std::min(ReadBytes, bytes));
   for (std::uint64_t done = 0; done < bytes; done += buffer.size()) {
     const std::size_t count = std::min<std::uint64_t>(buffer.size(), bytes - done);
     file.Read(offset + done, buffer.data(), count);

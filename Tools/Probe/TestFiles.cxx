@@ -70,8 +70,7 @@ bool IsRunning(pid_t process)
   return ::kill(process, 0) == 0 || errno != ESRCH;
 }
 
-constexpr std::size_t ChunkBytes = 4u << 20;  // bytes written at once
-constexpr std::uint64_t MiB = 1 << 20;
+constexpr std::size_t WriteBytes = 4u << 20;  // bytes written at once
 /// Bytes of test data that suffice once the planned time is over.
 constexpr std::uint64_t Enough = 128 * MiB;
 constexpr std::uint64_t Least = 16 * MiB;      ///< bytes of test data in any case
@@ -81,8 +80,8 @@ constexpr int MostWritten = 16;  ///< maximum number of test files of all ranks,
 constexpr std::size_t MostFound = 64;           ///< maximum number of existing files; all files stay open
 constexpr std::uint64_t LeastFound = 64 << 10;  ///< minimum size of an existing file
 
-/// Throws Error unless the folder has space for test files of `bytes` bytes. margin: factor on `bytes`, for
-/// metadata. advice: what the user can do.
+/// Throws Error unless `dir` is a folder with space for test files of `bytes` bytes. margin: factor on
+/// `bytes`, for metadata. advice: what the user can do if space is lacking.
 void CheckFreeSpace(const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
 {
   std::error_code fault;
@@ -97,7 +96,7 @@ void CheckFreeSpace(const std::string& dir, std::uint64_t bytes, double margin, 
   }
 }
 
-/// Flushes the file. Unlike PlainFile::Flush(), this function also works if a signal has removed the file.
+/// Flushes the file, also if a signal has removed the file, unlike PlainFile::Flush(). Throws Error.
 void Flush(const PlainFile& file)
 {
   if (::fsync(file.Descriptor()) != 0) {
@@ -105,7 +104,8 @@ void Flush(const PlainFile& file)
   }
 }
 
-/// Writes `bytes` random bytes, or fewer if `stops(bytes written)` returns true. Throws Error.
+/// Writes `bytes` incompressible bytes, or fewer if `stops(bytes written)` returns true, to a new file.
+/// Flushes the file and drops it from the page cache. Throws Error.
 template <typename Condition>
 void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& random, const Condition& stops)
 {
@@ -124,7 +124,7 @@ void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& ra
   DropFromPageCache(path);
 }
 
-/// Returns the length of a file in bytes; 0 if the file does not exist.
+/// Returns the length of a file in bytes; 0 if the path is not a regular file.
 std::uint64_t LengthOf(const std::string& path)
 {
   struct stat state = {};
@@ -133,7 +133,8 @@ std::uint64_t LengthOf(const std::string& path)
              : 0;
 }
 
-/// Appends the files below a folder, or the file itself, to `files`.
+/// Appends the files below a folder, or the file itself, to `files`, which gets at most 100 000 files of
+/// folders. Throws Error if `path` is neither a folder nor a regular file.
 void CollectFiles(const std::string& path, std::vector<std::string>& files)
 {
   constexpr std::size_t most = 100'000;
@@ -153,9 +154,10 @@ void CollectFiles(const std::string& path, std::vector<std::string>& files)
   }
 }
 
-/// Makes a folder in `dir` on rank 0, which a signal on rank 0 removes. Returns the path of the folder.
-/// Throws Error, the same on all ranks, if the folder cannot be made, or if the storage lacks space for
-/// `bytes` bytes. margin, advice: see CheckFreeSpace(). Collective: every rank of the communicator calls it.
+/// Makes a folder in `dir` on rank 0. A signal on rank 0 removes the folder. Returns the path of the folder.
+/// Throws Error, the same on all ranks, if the folder cannot be made or is not the same on all nodes, or if
+/// the storage lacks space for `bytes` bytes. margin, advice: see CheckFreeSpace(). Collective: every rank of
+/// the communicator calls it.
 std::string MakeSharedFolder(
     Communicator& ranks, const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
 {
@@ -285,7 +287,7 @@ void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t off
   }
   const PlainFile file(path, PlainFile::Purpose::Share, 0600);
   const Pattern pattern(seed);
-  std::vector<std::byte> buffer(std::min<std::uint64_t>(ChunkBytes, bytes));
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(WriteBytes, bytes));
   for (std::uint64_t done = 0; done < bytes && !Interrupt::Received();) {
     const std::size_t count = std::min<std::uint64_t>(buffer.size(), bytes - done);
     pattern.Fill(offset + done, buffer.data(), count);
@@ -361,12 +363,12 @@ void TestFiles::WriteFiles(
 
 void TestFiles::GatherFiles(Communicator& ranks)
 {
-  std::string mine;
+  std::string ownList;
   for (std::size_t i = 0; i < this->OwnFiles.Paths.size(); ++i) {
-    mine += fmt::format(
+    ownList += fmt::format(
         "{} {}\n", this->OwnFiles.Bytes[i], fs::path(this->OwnFiles.Paths[i]).filename().string());
   }
-  for (const std::string& text : ranks.AllGather(mine)) {
+  for (const std::string& text : ranks.AllGather(ownList)) {
     std::istringstream lines(text);
     std::uint64_t bytes = 0;
     std::string name;
@@ -401,8 +403,8 @@ ProbeFiles FindProbeFiles(const std::vector<std::string>& paths)
   }
   if (files.TotalBytes() < MiB) {
     throw FileError(paths.empty() ? "" : paths.front(), "at least 1 MiB in files of at least 64 KiB",
-        fmt::format(
-            "{} files with {}", files.Paths.size(), ByteText(static_cast<double>(files.TotalBytes()))),
+        fmt::format("{} with {}", CountText(files.Paths.size(), "file"),
+            ByteText(static_cast<double>(files.TotalBytes()))),
         "Give larger files, or omit --existing, so that probe writes test files");
   }
   return files;

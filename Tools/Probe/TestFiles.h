@@ -15,11 +15,14 @@
 
 namespace patchio::probe {
 
+constexpr std::uint64_t KiB = 1 << 10;
+constexpr std::uint64_t MiB = 1 << 20;
+
 // ---- access that bypasses the page cache
 // --------------------------------------------------------------------------------------------------
 
 /// Alignment in bytes that O_DIRECT requires of offsets, lengths and addresses.
-constexpr std::size_t PageBytes = 4096;
+constexpr std::uint64_t PageBytes = 4096;
 
 struct FreeMemory
 {
@@ -63,14 +66,14 @@ double ResidentFraction(const std::string& path);
 // ---- folders
 // --------------------------------------------------------------------------------------------------
 
-/// Makes a folder patchio_probe_HOST_PID in `dir`. Returns the path of the new folder. Throws Error if `dir`
-/// is not writable.
+/// Makes a folder patchio_probe_HOST_PID in `dir`, with .2, .3 and so on at the end if the name is used.
+/// Returns the path of the new folder. Throws Error if `dir` is not writable.
 std::string MakeProbeFolder(const std::string& dir);
 
 struct ProbeFolders
 {
   std::vector<std::string> Removed;    ///< folders that were removed with their contents
-  std::vector<std::string> Remaining;  ///< folders of other machines or users, or that could not be removed
+  std::vector<std::string> Remaining;  ///< folders of other machines or users, or whose removal failed
 };
 
 /// Removes the folders that ended processes of this machine and user have left in `dir`. Ignores folders of
@@ -84,8 +87,9 @@ ProbeFolders RemoveDeadProbeFolders(const std::string& dir);
 class TestFolder
 {
 public:
-  /// Makes the folder in `directory`. Throws Error, on all ranks, if the folder cannot be made or lacks space
-  /// for `bytes` bytes. Collective: every rank of the communicator calls it.
+  /// Makes the folder in `directory`. Throws Error, on all ranks, if the folder cannot be made, lacks space
+  /// for `bytes` bytes plus 5 %, or is not the same folder on all nodes. Collective: every rank of the
+  /// communicator calls it.
   TestFolder(Communicator& ranks, const std::string& directory, std::uint64_t bytes);
   /// Removes the folder on rank 0. Not collective.
   ~TestFolder();
@@ -101,8 +105,8 @@ private:
   std::string Name;
 };
 
-/// Writes the pattern of `seed` to the `bytes` bytes at `offset` of the file, and flushes the file. Ends
-/// early after a signal. Throws Error if the file cannot be written.
+/// Writes the pattern of `seed` to the `bytes` bytes at `offset` of the file, which is created if needed, and
+/// flushes the file. Ends early after a signal. Throws Error if the file cannot be written.
 void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes);
 
 // ---- the files of the quick probe
@@ -120,10 +124,11 @@ struct ProbeFiles
 class TestFiles
 {
 public:
-  /// Writes `bytes` bytes of incompressible data to a new folder in `dir`, and flushes the data. Stops early
-  /// after `seconds` with at least 128 MiB, after three times `seconds` with at least 16 MiB, and if `cancel`
-  /// (may be null) becomes true. Throws Error, the same on all ranks, if `dir` lacks space, is not writable,
-  /// or is not the same folder on all nodes. Collective: every rank of the communicator calls it.
+  /// Writes `bytes` bytes of incompressible data, of all ranks together, to a new folder in `dir`, and
+  /// flushes the data. Stops early after `seconds` with at least 128 MiB, after three times `seconds` with at
+  /// least 16 MiB, and if `cancel` (may be null) becomes true. Throws Error, the same on all ranks, if `dir`
+  /// lacks space, is not writable, or is not the same folder on all nodes. Collective: every rank of the
+  /// communicator calls it.
   TestFiles(Communicator& ranks, const std::string& dir, std::uint64_t bytes, double seconds,
       const std::atomic<bool>* cancel = nullptr);
   ~TestFiles();
@@ -144,9 +149,9 @@ private:
   ProbeFiles AllFiles;
 };
 
-/// Returns existing files: the files among `paths`, and all files in the folders among `paths`. Skips files
-/// below 64 KiB, and selects at most 64 files, evenly from the sorted list. Throws Error if the selected
-/// files have less than 1 MiB.
+/// Returns existing files: the files among `paths`, and the files below the folders among `paths`. Skips
+/// files below 64 KiB, and selects at most 64 files, evenly from the sorted list. Throws Error if a path is
+/// neither a file nor a folder, or if the selected files have less than 1 MiB in total.
 ProbeFiles FindProbeFiles(const std::vector<std::string>& paths);
 
 }  // namespace patchio::probe

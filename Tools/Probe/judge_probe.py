@@ -6,7 +6,8 @@
     judge_probe.py findings RESULT... [--plot PICTURE.png]
     judge_probe.py plot RESULT [RESULT] [--output FOLDER]
 
-RESULT is a result.json. The exit code is 1 if a file is not a result. Plots need matplotlib and numpy; everything else needs only Python.
+RESULT is a result.json. The exit code is 1 after an error, such as a file that is not a result. Plots need matplotlib and numpy;
+all other output needs only Python.
 """
 import argparse
 import collections
@@ -102,9 +103,9 @@ def run_study(options):
 LEAST_DIFFERENCE = 1.05
 
 ComparedPoint = collections.namedtuple("ComparedPoint", "key a b ratio")    # a point of both results, with its rates
-# The points of a function and view. `ratio` is the geometric mean of the ratios of the points; `faster` and `slower` are the numbers
-# of points at which B differs from A by more than noise.
-Series = collections.namedtuple("Series", "function view points ratio faster slower")
+# A summary of the points of a function and view. `ratio` is the geometric mean of the ratios of the points; `faster` and `slower`
+# are the numbers of points at which B differs from A by more than noise.
+Summary = collections.namedtuple("Summary", "function view points ratio faster slower")
 
 
 def difference(ratio):
@@ -113,22 +114,23 @@ def difference(ratio):
 
 
 def compare(a, b):
-    """Returns the points and series that both results have. With the confidence used here, 1 % of comparisons of equal results find
-    any difference. The noise is estimated from all points of a function and view together."""
+    """Returns the points that both results have, and their summaries. With the confidence used here, 1 % of comparisons of equal
+    results find any difference. The noise is estimated from all points of a function and view together."""
     groups = collections.defaultdict(list)
     for key in a.rates:
         if key in b.rates:
             groups[key[:2]].append(key)
     tests = sum(map(len, groups.values()))
-    points, series = [], []
+    points, summaries = [], []
     for (function, view), keys in groups.items():
         pairs = [(a.rates[key], b.rates[key]) for key in keys]
         noise = noise_of([each for pair in pairs for each in pair])
         own = [ComparedPoint(key, *pair, ratio_of_pairs([pair], noise, tests)) for key, pair in zip(keys, pairs)]
         signs = [difference(point.ratio) for point in own]
         points += own
-        series.append(Series(function, view, len(own), ratio_of_pairs(pairs, noise, len(groups)), signs.count(1), signs.count(-1)))
-    return points, series
+        summaries.append(
+            Summary(function, view, len(own), ratio_of_pairs(pairs, noise, len(groups)), signs.count(1), signs.count(-1)))
+    return points, summaries
 
 
 def point_text(key):
@@ -161,10 +163,10 @@ def result_name(result, path):
 
 
 def comparison_text(a, b, names):
-    points, series = compare(a, b)
+    points, summaries = compare(a, b)
     lines = ["A: %s" % names[0], "B: %s" % names[1], "",
              "%-20s %-12s %6s  %-24s %8s %8s  mean" % ("function", "view", "points", "B/A, mean (99 %)", "B faster", "B slower")]
-    for each in series:
+    for each in summaries:
         verdict = ("alike", "B faster", "B slower")[difference(each.ratio)]
         lines.append("%-20s %-12s %6d  %-24s %8d %8d  %s" % (each.function, each.view, each.points, ratio_text(each.ratio), each.faster,
                                                             each.slower, verdict))
@@ -213,8 +215,8 @@ DIVIDED = "confirmed in part"    # confirmed in some parts, such as writing, and
 
 
 def make_part(what, ratio, judged, alike=(ALIKE, 1 / ALIKE)):
-    """Returns the verdict about one ratio of a claim. `alike`: the range of ratios without a relevant difference. The claim says that
-    the ratio is below, in or above this range."""
+    """Returns a dict with a ratio of a claim and the verdict: `judged`, or UNCLEAR for a ratio of a single value. `alike`: the
+    range of ratios without a relevant difference. The claim says that the ratio is below, in or above this range."""
     low, high = (ratio.low, ratio.high) if is_bounded(ratio) else (None, None)
     return {"what": what, "ratio": ratio.value if ratio.count else None, "low": low, "high": high, "count": ratio.count,
             "alike": list(alike), "judged": judged if ratio.count >= 2 else UNCLEAR if ratio.count else UNMEASURED}
@@ -232,7 +234,7 @@ def make_finding(claim, parts, remarks=()):
 
 
 def evaluate_below(ratio):
-    """Tests the claim that a ratio is below 1. Returns CONFIRMED, REFUTED or UNCLEAR."""
+    """Tests the claim that a ratio is below 1, and not only slightly (ALIKE). Returns CONFIRMED, REFUTED or UNCLEAR."""
     if ratio.high < 1 and ratio.value < ALIKE:
         return CONFIRMED
     return REFUTED if ratio.low > ALIKE else UNCLEAR
@@ -389,8 +391,8 @@ def run_findings(options):
 # ---- the command line ---------------------------------------------------------------------------------------------
 
 def with_plots(command, work):
-    """Calls `work` with the plot module, and returns whether `work` succeeded. If the module cannot be loaded, prints the command that
-    makes the plots with another Python."""
+    """Calls `work` with the plot module, and returns whether `work` succeeded. If not, prints a warning; if a module is missing,
+    with the command that makes the plots with another Python."""
     try:
         import plot_probe
         work(plot_probe)

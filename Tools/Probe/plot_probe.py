@@ -87,11 +87,11 @@ def draw_curves(result, folder):
     """Draws the rates with the largest file: a picture for each view and direction, individual and collective functions side by side."""
     for view in VIEWS:
         for write in (False, True):
-            mine = {key: curve for key, curve in result.curves().items() if key[1] == view and is_write(key[0]) == write}
-            if not mine:
+            of_view = {key: curve for key, curve in result.curves().items() if key[1] == view and is_write(key[0]) == write}
+            if not of_view:
                 continue
-            size = max(file for _, _, file in mine)
-            curves = {function: curve for (function, _, file), curve in mine.items() if file == size}
+            size = max(file for _, _, file in of_view)
+            curves = {function: curve for (function, _, file), curve in of_view.items() if file == size}
             draw = draw_lines if len({block for curve in curves.values() for block, _ in curve}) > 1 else draw_bars
             groups = [{name: curve for name, curve in curves.items() if is_collective(name) == kind} for kind in (False, True)]
             groups = [group for group in groups if group] if draw is draw_lines else [curves]

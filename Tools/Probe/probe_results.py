@@ -171,7 +171,7 @@ def load(path):
     except OSError as error:
         raise Fault("%s: %s; expected a result of patchio probe. Check the name." % (path, error.strerror)) from error
     except (ValueError, RecursionError) as error:
-        raise Fault("%s: %s text that is not JSON. Give the result.json of a study." % (path, expected)) from error
+        raise Fault("%s: %s text that is not JSON. Give a result.json of patchio probe." % (path, expected)) from error
     try:
         return Result(raw)
     except (LookupError, TypeError, ValueError, OverflowError) as error:
@@ -245,7 +245,8 @@ def ratio_of(before, after):
 
 
 def mean_ratio(ratios):
-    """Returns the geometric mean of independent ratios. The confidence interval follows from the scatter of the ratios."""
+    """Returns the geometric mean of independent ratios; 1 with a count of 0 if there are none. The confidence interval follows
+    from the scatter of the ratios."""
     if not ratios:
         return Ratio(1.0, 0.0, math.inf, 0)
     logarithm, squares = log_mean(ratios)

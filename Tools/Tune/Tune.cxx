@@ -53,11 +53,11 @@ struct StorageFacts
   std::optional<StorageProfile> Profile;
   std::vector<std::string> Notes;
   LoadEstimate Load;
-  std::optional<double> StepBytes;  ///< bytes of the last step; nullopt if the path is not a data set
+  std::optional<double> StepBytes;  ///< BytesOfLastStep(); nullopt if the path is a folder
 };
 
 /// Returns the size in bytes of one element of each variable, as stored on the first patch that has the
-/// variable, or the size of a float if the array cannot be located.
+/// variable; the size of a float if no patch has the variable or the arrays cannot be located.
 std::vector<std::size_t> ElementSizes(const Catalog& catalog, const Format& format)
 {
   std::vector<PatchVariable> requests;
@@ -79,7 +79,8 @@ std::vector<std::size_t> ElementSizes(const Catalog& catalog, const Format& form
   return bytes;
 }
 
-/// Returns the number of bytes of all variables of the last step, which is often the largest step.
+/// Returns the number of bytes of all variables of a step of the last file, which often has the largest
+/// steps.
 double BytesOfLastStep(const std::string& path)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
@@ -206,9 +207,9 @@ std::string StorageText(const json& all)
       mount["point"].get<std::string>(), mount["type"].get<std::string>(), mount["class"].get<std::string>());
   if (!all.contains("profile")) {
     return text + (all["notes"].empty()
-                          ? "  This storage has no profile yet. Measure it with 'patchio probe'.\n"
-                          : "  This storage has no usable profile, see the notes. Measure it with 'patchio "
-                            "probe'.\n");
+                          ? "  This storage has no profile yet. Measure the storage with 'patchio probe'.\n"
+                          : "  This storage has no usable profile, see the notes. Measure the storage with "
+                            "'patchio probe'.\n");
   }
   const json& profile = all["profile"];
   text += fmt::format("  {}\n  N* = {}: {}\n", profile["source"].get<std::string>(),
@@ -265,12 +266,14 @@ std::string ReportText(const json& all)
   return text;
 }
 
-/// Plots F(N) with plot_tune.py, from a temporary JSON file, and prints the path of the plot.
+/// Plots F(N) with plot_tune.py, from a temporary JSON file. Without --json, also prints the path of the
+/// plot. Throws Error.
 void DrawPlot(const json& all, const Options& options, Session& session)
 {
   if (!all.contains("profile") || all["profile"]["curve"].empty()) {
     throw Error(
-        "Cannot draw F(N), because this storage has no measured profile. Measure it with 'patchio probe'.");
+        "Cannot draw F(N), because this storage has no profile with F(N). Measure the storage with 'patchio "
+        "probe'.");
   }
   const std::string picture = fs::path(options.Plot).has_extension() ? options.Plot : options.Plot + ".png";
   const std::string found = picture + ".json";
@@ -296,7 +299,8 @@ void DrawPlot(const json& all, const Options& options, Session& session)
   }
 }
 
-/// Checks a number of seconds. CLI11's own range lets "nan" pass.
+/// Returns an error unless `text` is a number from 0 to 3600, otherwise an empty text. CLI11's own range lets
+/// "nan" pass.
 std::string CheckSeconds(const std::string& text)
 {
   double seconds = 0;

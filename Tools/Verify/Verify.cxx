@@ -25,7 +25,7 @@ public:
   {
   }
 
-  /// Throws Error if the check finds any fault.
+  /// Runs all checks. Throws Error if a check finds a fault.
   void Run();
 
 private:
@@ -89,7 +89,7 @@ void Verification::CheckSteps(const Series& series)
   bool indexed = false;
   for (const TimeStep& step : SelectSteps(series, this->Arguments.Path, this->Arguments.Step)) {
     ++this->Steps;
-    // A step that needs no index may have its own files, and its check is quick.
+    // Steps that need no index may have different files, and are checked quickly.
     if (seen.insert(step.Path).second || !indexed) {
       const StepFacts facts = InspectStep(format, step, false, this->Arguments.Threads);
       indexed = facts.NeedsIndexFile;

@@ -45,8 +45,8 @@ constexpr int MostGhosts = 64;
 constexpr std::uint64_t LeastBytesOfBox = 10;  ///< a lower limit: "((0,0) ..." and "FabOnDisk: ..." take more
 
 /// Versions of MultiFab headers. Versions 3 and 4 add least and greatest values to version 2.
-constexpr int WithFabHeaders = 1;
-constexpr int WithRanges = 3;  ///< a range for each box; version 4 has one range for all boxes
+constexpr int WithFabHeaders = 1;  ///< also a range for each box
+constexpr int WithRanges = 3;      ///< a range for each box; version 4 has one range for all boxes
 constexpr int LastVersion = 4;
 
 /// Reads the text file of a MultiFab, such as Level_0/Cell_H.
@@ -152,7 +152,8 @@ void MultiFabReader::ReadBox()
   TextScanner words(this->Lines.Next("a box"));
   TypedBox box;
   if (!ParseBox(words, box, this->Dimension)) {
-    this->Lines.Fail("a box of the form ((lower) (upper) (centring))");
+    this->Lines.Fail(
+        "a box of the form ((lower) (upper) (centring)) with lower <= upper and indices up to 2^30");
   }
   if (this->Header.Boxes.empty()) {
     this->Header.NodeCentred = box.NodeCentred;
@@ -208,8 +209,8 @@ int MultiFabReader::AddFile(std::string_view name)
 }
 
 /// Reads a blank line, "boxes,components", and one line per box of numbers that each end with a comma.
-/// Returns the numbers of `component`. "nan" and "inf" become NaN. `extreme`: "least" or "greatest", for
-/// messages.
+/// Returns the numbers of `component`. Other texts, such as "nan" and "inf", become NaN. `extreme`: "least"
+/// or "greatest", for messages.
 std::vector<double> MultiFabReader::ReadExtremes(const char* extreme, int component)
 {
   const std::string expected = fmt::format("the {} values of {} boxes and {} components", extreme,
@@ -331,7 +332,8 @@ void CatalogMaker::AddLevel(std::size_t number)
 }
 
 /// Returns the refinement ratio of a level to the next coarser level. The Header has one ratio for all axes;
-/// the domains show the ratio of each axis.
+/// the domains show the ratio of each axis, unless they are not multiples. Throws Error if neither has a
+/// ratio.
 Int3 CatalogMaker::RatioOf(std::size_t number) const
 {
   Int3 ratio{1, 1, 1};

@@ -41,7 +41,8 @@ constexpr std::size_t MostFabHeaderBytes = 512;
 /// Parses the header at the beginning of `text`. Returns false if `text` does not begin with a valid header.
 bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header);
 
-/// Returns the length of the header that AMReX writes for this box, after a prefix of `prefixBytes`.
+/// Returns the length of the header line that AMReX writes for this box, with its end. `prefixBytes`: see
+/// FabHeader.
 std::size_t FabHeaderBytes(std::size_t prefixBytes, const TypedBox& box, int dimension, int components);
 
 /// Returns the box as text: "((0,0,0) (7,7,7) (0,0,0))".

@@ -69,8 +69,8 @@ private:
   void ReadHeaders(int file);
   void ReadUncertainHeaders();
   void ReadHeader(int file, RequestedFab& fab, FabHeader& header) const;
-  void AddLocation(int file, RequestedFab& fab, const FabHeader& header) const;
-  bool AddIfExpected(int file, RequestedFab& fab, const FabHeader& example) const;
+  void SetLocation(int file, RequestedFab& fab, const FabHeader& header) const;
+  bool TrySetLocation(int file, RequestedFab& fab, const FabHeader& example) const;
   void CheckInside(int file, RequestedFab& fab) const;
   void WriteLocations();
   void WriteLocation(std::size_t request, int component, const RequestedFab& fab, int file);
@@ -140,7 +140,8 @@ void Locator::ListFiles()
   }
 }
 
-/// Examines a file. This method runs in a task, so it must not throw.
+/// Determines the size of a file and the locations of its FABs. A fault becomes the fault of all FABs of the
+/// file. This method runs in a task, so it must not throw.
 void Locator::ExamineFile(int file)
 {
   const std::string fault = CatchError([&] {
@@ -164,7 +165,7 @@ void Locator::ReadFileSize(int file)
 }
 
 /// Reads one header of a file, which shows the lengths of the others, and lists the FABs with unexpected
-/// lengths.
+/// lengths, or all others if values are to be verified. FABs without headers need no reads.
 void Locator::ReadHeaders(int file)
 {
   RequestedFile& wanted = this->Files[static_cast<std::size_t>(file)];
@@ -179,7 +180,7 @@ void Locator::ReadHeaders(int file)
     } else if (!haveExample) {
       this->ReadHeader(file, fab, example);
       haveExample = fab.Fault.empty();
-    } else if (this->Options.Verify || !this->AddIfExpected(file, fab, example)) {
+    } else if (this->Options.Verify || !this->TrySetLocation(file, fab, example)) {
       wanted.Uncertain.push_back(i);
     }
   }
@@ -218,14 +219,14 @@ void Locator::ReadHeader(int file, RequestedFab& fab, FabHeader& header) const
       throw FileError(path, fmt::format("a FAB of 4 or 8 byte numbers at byte {}", offset),
           fmt::format("'{}'", PlainText({text.data(), std::min<std::size_t>(bytes, 60)})), DataAdvice);
     }
-    this->AddLocation(file, fab, header);
+    this->SetLocation(file, fab, header);
   } catch (const std::exception& error) {
     fab.Fault = error.what();
   }
 }
 
 /// Sets the location of a FAB from its header. Throws Error if the header does not match the catalog.
-void Locator::AddLocation(int file, RequestedFab& fab, const FabHeader& header) const
+void Locator::SetLocation(int file, RequestedFab& fab, const FabHeader& header) const
 {
   const TypedBox box = this->BoxOf(fab);
   if (!(header.Box.Indices == box.Indices) || header.Box.NodeCentred != box.NodeCentred ||
@@ -244,7 +245,7 @@ void Locator::AddLocation(int file, RequestedFab& fab, const FabHeader& header) 
 
 /// Sets the location of a FAB whose header was not read, from a header like `example`. Returns whether the
 /// FAB has exactly the size that the header and the numbers need.
-bool Locator::AddIfExpected(int file, RequestedFab& fab, const FabHeader& example) const
+bool Locator::TrySetLocation(int file, RequestedFab& fab, const FabHeader& example) const
 {
   const FabLocation& place = this->LocationOf(fab);
   const std::uint64_t end = place.Next != 0 ? place.Next : this->Files[static_cast<std::size_t>(file)].Bytes;

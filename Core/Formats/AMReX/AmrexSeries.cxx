@@ -1,4 +1,4 @@
-// The time steps of a plotfile: the plotfile and all others in its folder whose names differ only in the
+// The time steps of a plotfile: the plotfile and all others in the same folder whose names differ only in the
 // digits at the end.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
@@ -127,8 +127,8 @@ bool HasParticles(const fs::path& folder)
 }
 
 /// Returns notes on coordinates that are not Cartesian, a mapped grid, raw fields and particles. Plotfiles
-/// with equal contents have equal notes. Reads the beginning and the end of the Header, and the names in its
-/// folder. Throws Error when the Header is damaged.
+/// with equal contents have equal notes. Reads the beginning and the end of the Header, the names in its
+/// folder, and the first bytes of the Headers of particles. Throws Error when the Header is damaged.
 std::vector<std::string> NotesOnSkippedData(const std::string& header)
 {
   std::vector<std::string> notes;

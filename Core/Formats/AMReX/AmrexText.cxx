@@ -145,7 +145,7 @@ private:
   PlotHeader Header;
 };
 
-/// Reads the version, the names, the time and the number of levels.
+/// Reads the version, the names, the dimension, the time and the number of levels.
 void HeaderReader::ReadTop()
 {
   const std::string_view version = this->Lines.Next("the version of a plotfile");
@@ -207,7 +207,7 @@ void HeaderReader::ReadDomains()
   for (LevelHeader& level : this->Header.Levels) {
     TypedBox box;
     if (!ParseBox(words, box, this->Header.Dimension)) {
-      this->Lines.Fail("a box of cells for each level");
+      this->Lines.Fail("a box of cells for each level, with lower <= upper and indices up to 2^30,");
     }
     level.Domain = box.Indices;
   }

@@ -1,6 +1,6 @@
 // Reading of a plotfile's text files, line by line: boxes, and the file Header, which describes everything
-// except boxes and values. Any deviation from the format is an error. The memory that a read takes is bounded
-// by the size of the file.
+// except boxes and values. Invalid numbers, names and boxes are errors. The memory that a read takes is
+// bounded by the size of the file.
 #pragma once
 
 #include "Base/File.h"
@@ -32,7 +32,7 @@ bool ParseBox(TextScanner& scanner, TypedBox& box, int dimension);
 class TextLines
 {
 public:
-  /// Opens the file. Throws Error when the file does not exist.
+  /// Opens the file. Throws Error when the file cannot be opened.
   explicit TextLines(const std::string& path) : File(path), Size(this->File.Size()) {}
 
   /// Returns the next line, without its end; the result is valid until the next call. `expected`: phrase for
@@ -41,7 +41,8 @@ public:
   std::string_view Next(const char* expected);
   /// Returns the next line as a number. Throws Error unless the line is a number from `least` to `most`.
   std::int64_t NextNumber(const char* expected, std::int64_t least, std::int64_t most);
-  /// Returns the last line that is not blank, or the last 4096 bytes of it. Does not change the position.
+  /// Returns the last line that is not blank, or the part of it in the last 4096 bytes of the file. Does not
+  /// change the position.
   std::string LastLine() const;
 
   /// Throws Error: "FILE: expected EXPECTED in line N, found" and the line that Next() returned last.

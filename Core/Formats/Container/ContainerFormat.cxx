@@ -37,7 +37,8 @@ std::optional<std::uint64_t> SizeOfFile(const std::string& path)
   return fault ? std::nullopt : std::optional(size);
 }
 
-/// Locates values by the record of their step. Opens only files with compressed values.
+/// Locates values by the record of their step. Opens only files with compressed values, and for checksums the
+/// first file of the step.
 class Locator : public Hdf5Locator
 {
 public:
@@ -87,7 +88,7 @@ const std::vector<std::uint64_t>& Locator::CachedValuesBefore(int variable)
 }
 
 /// Returns the data set with the values of a request. `range` receives the range of the values in the data
-/// set.
+/// set. Throws Error if the record of the step lacks the values.
 const DataSet& Locator::DataSetOf(const PatchVariable& request, hdf5::DatasetRange& range)
 {
   const Patch& patch = this->Data.Patches[request.Patch];
@@ -99,7 +100,7 @@ const DataSet& Locator::DataSetOf(const PatchVariable& request, hdf5::DatasetRan
     throw FileError(this->Data.Path,
         fmt::format("values of '{}' on patch {}", PlainText(this->Data.Variables[request.Variable].Name),
             request.Patch),
-        "no such data set in the record of the step", "The log is damaged");
+        "no such data set, or too few values, in the record of the step", "The log is damaged");
   }
   return *found->second;
 }

@@ -24,7 +24,7 @@ class ContainerFormat : public Format
 public:
   const char* Name() const override { return "Container"; }
   const char* SupportedFiles() const override { return "a PatchIO container (folder NAME.pio)"; }
-  /// Returns whether the path is a container's folder, its log, or the first file of one of its steps.
+  /// Returns whether the path is a container's folder, its log, or a file of one of its steps.
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;

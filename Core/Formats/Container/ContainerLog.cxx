@@ -310,7 +310,8 @@ private:
     if (table.Offset > size || table.Bytes > size - table.Offset || table.Bytes % elementBytes != 0 ||
         (count > 0 && table.Bytes / elementBytes != count)) {
       hdf5::CheckComplete(this->File.Path());
-      this->Fail(fmt::format("{} values of the table '{}' in the file", count, name),
+      this->Fail(fmt::format("{} values of the table '{}' in the file",
+                     count > 0 ? std::to_string(count) : "all", name),
           fmt::format("{} bytes at offset {}, in a file of {}", table.Bytes, table.Offset, size));
     }
     return table;
@@ -496,7 +497,7 @@ std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder)
     CheckLogHead(log.Records[0]);
   } catch (const Error& error) {
     throw FileError(file.Path(), fmt::format("the log of a PatchIO container, version {}", FormatVersion),
-        error.what(), "Use a newer version of PatchIO");
+        error.what(), "If a newer version of PatchIO has written the log, use that version");
   }
   const auto result = std::make_shared<ContainerLog>();
   result->End = log.End;

@@ -15,10 +15,9 @@
 namespace patchio::container {
 
 /// The framing of records. The log consists of blocks, which contain fragments. The header of a fragment has
-/// the CRC-32 of the bytes after the CRC in the fragment (4 bytes), the length of the data (2), and the type
-/// of the fragment (1: a whole record, 2: its first part, 3: a middle part, 4: the last part); little-endian.
-/// If the rest of a block is too short for a header, the rest is filled with zeros. LevelDB's log has the
-/// same structure.
+/// the CRC-32 of its type and its data (4 bytes), the length of the data (2), and the type of the fragment
+/// (1: a whole record, 2: its first part, 3: a middle part, 4: the last part); little-endian. If the rest of
+/// a block is too short for a header, the rest is filled with zeros. LevelDB's log has the same structure.
 struct RecordLog
 {
   static constexpr std::size_t BlockBytes = 32768;
@@ -39,8 +38,8 @@ RecordLog ReadRecords(std::string_view bytes);
 
 /// Returns the path of the log in a container's folder.
 std::string LogPathOf(const std::string& folder);
-/// Returns the folder that `path` refers to: `path` is the folder, its log, or a file in it. The folder need
-/// not be a container.
+/// Returns the absolute path of the folder that `path` refers to: `path` is the folder, its log, or a file in
+/// it. The folder need not be a container.
 std::string ContainerFolderOf(const std::string& path);
 /// Returns whether the folder has a log that begins like the log of a container. Does not throw.
 bool IsContainer(const std::string& folder);
@@ -57,8 +56,8 @@ struct ContainerLog
 {
   std::vector<LoggedStep> Steps;    ///< the last record of each step, in ascending order of steps
   std::uint64_t End = 0;            ///< offset at which the next record is written
-  std::uint64_t DamagedBytes = 0;   ///< damaged bytes among the records
-  std::uint64_t TrailingBytes = 0;  ///< bytes behind End
+  std::uint64_t DamagedBytes = 0;   ///< see RecordLog
+  std::uint64_t TrailingBytes = 0;  ///< see RecordLog
 };
 
 /// Returns the step whose first file is `path`, from the log in the same folder. Caches the log that was read
@@ -67,7 +66,7 @@ struct ContainerLog
 LoggedStep FindStep(const std::string& path);
 
 /// Reads a container's log. No lock is needed, because a record that is being written is not visible yet.
-/// Throws Error when the folder has no log of a known version.
+/// Throws Error when the folder has no log of a known version, or a record has an invalid header.
 std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder);
 
 /// Decodes the record of a step. Throws Error with the names of the log and the step if the record is
@@ -82,8 +81,8 @@ struct RecordedStep
   std::vector<int> Rows;  ///< patch of each row in the files; see RowsOf()
 };
 
-/// Reads the tables with the positions of patches. Throws Error when a table is damaged or missing, or the
-/// record is invalid.
+/// Makes the catalog of a step from its record and its tables of patches. Throws Error when a table is
+/// damaged or missing, or the record or the catalog is invalid.
 RecordedStep ReadStep(const std::string& folder, const LoggedStep& step);
 
 /// Returns the least and greatest values of a variable, by patch, from the tables. `rows`: patch of each row.
@@ -97,7 +96,7 @@ std::vector<ValueRange> ReadRanges(
 /// Throws Error when the table is missing, truncated or changed.
 std::vector<std::uint32_t> ReadChecksums(const std::string& folder, const StepRecord& record,
     const std::vector<int>& rows, const std::vector<PatchVariable>& requests);
-/// Compares the checksums of all tables. Throws Error like ReadStep().
+/// Compares the checksums of all tables. Throws Error if a table is damaged or truncated.
 void CheckTables(const std::string& folder, const StepRecord& record);
 
 }  // namespace patchio::container

@@ -13,7 +13,7 @@
 namespace patchio::container {
 namespace {
 
-/// Returns the interleaved bits of three numbers below 2^31, highest first, as two words.
+/// Returns the interleaved bits of three numbers as two words of 48 bits, the higher word first.
 std::pair<std::uint64_t, std::uint64_t> MortonKey(const std::array<std::uint32_t, 3>& index)
 {
   std::array<std::uint64_t, 2> words{0, 0};
@@ -35,7 +35,7 @@ std::pair<std::uint64_t, std::uint64_t> KeyOf(const Patch& patch)
   return MortonKey(index);
 }
 
-/// Returns whether all partitions have points, and have cells in the same lists.
+/// Returns whether there are partitions, and all of them have points and have cells in the same lists.
 bool ArePartitionsAlike(const Catalog& catalog)
 {
   for (const MeshSize& mesh : catalog.Meshes) {

@@ -10,7 +10,7 @@
 
 namespace patchio::container {
 
-/// Returns the global patch number of each row. The rows, the order of values in the files, are sorted by
+/// Returns the global patch number of each row. Rows are in the order of the values in the files: sorted by
 /// level, by file, and then along a Morton curve through the lower corners of the patches. Neighbours in
 /// space are often written by one rank and read together; the curve makes most of them neighbours in the
 /// file.
@@ -48,17 +48,17 @@ std::vector<std::uint64_t> ShapeOf(const Catalog& catalog, int files, const Data
 ///
 /// A reader of a patch must read all chunks that overlap it. If the patches of a level have equal sizes, no
 /// chunk overlaps a patch in part: a chunk holds one patch, several small ones, or an even part of a large
-/// one. Otherwise chunks have half the size of an average patch, so that a read of one patch
-/// decodes about 1.5 times the values of the patch.
+/// one (if its size can be divided evenly). Otherwise chunks have half the size of an average patch, within
+/// 1024 to 65,536 tuples, so that a read of one patch decodes about 1.5 times the values of the patch.
 std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const DataSet& set);
 /// Returns the number of chunks of a compressed data set.
 std::uint64_t ChunkCountOf(const Catalog& catalog, int files, const DataSet& set);
 
-/// Returns, by patch, the number of values before the rows of the patch in the variable's data set. A patch
+/// Returns, by patch, the number of values before the row of the patch in the variable's data set. A patch
 /// without the variable takes no space.
 std::vector<std::uint64_t> ValuesBefore(const Catalog& catalog, const std::vector<int>& rows, int variable);
 
-/// Returns the number of values of a variable on a patch, including all components.
+/// Returns the number of stored values of a variable on a patch, including all components.
 inline std::uint64_t ValuesOf(const Catalog& catalog, int variable, int patch)
 {
   return catalog.PresenceOf(variable, patch) != Presence::Stored
@@ -83,8 +83,8 @@ constexpr const char* Checksums =
 /// int64, 9 per patch of a mesh: numbers of points, of cells in each of 4 lists, of connectivity entries of
 /// each list.
 constexpr const char* Meshes = "meshes";
-/// float64: positions of the nodes along an axis of a rectilinear grid, and the coordinates that they
-/// represent.
+/// Names of the float64 tables of an axis of a rectilinear grid: Axis::Positions, and Axis::Labels if the
+/// axis has labels.
 std::string Positions(int axis);
 std::string Labels(int axis);
 }  // namespace tables

@@ -60,9 +60,9 @@ struct StepRecord
   }
 };
 
-/// Prepares the names of a catalog for writing. Records require UTF-8, but names from files may contain other
-/// bytes. Such bytes become U+FFFD, and names that are then equal get _2, _3, ... Throws Error for catalogs
-/// that no reader would accept.
+/// Prepares the names of a catalog's variables for writing. Records require UTF-8, but names from files may
+/// contain other bytes. Such bytes become U+FFFD, and names that are then equal get _2, _3, ... Throws Error
+/// for catalogs that no reader would accept, and for catalogs without patches.
 void MakeEncodable(Catalog& data);
 
 /// Encodes a record for the log.
@@ -83,8 +83,8 @@ StepHead DecodeStepHead(std::string_view bytes);
 
 /// Returns the first record of a log, which identifies the format and its version.
 std::string EncodeLogHead();
-/// Throws Error when the bytes are not the first record of a log, or have a newer version. The text of the
-/// error lacks the name of the file, which the caller adds.
+/// Throws Error when the bytes are not the first record of a log, or have an unknown version. The text of the
+/// error is a phrase for FileError().
 void CheckLogHead(std::string_view bytes);
 
 }  // namespace patchio::container

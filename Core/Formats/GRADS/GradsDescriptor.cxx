@@ -373,8 +373,8 @@ void Parser::ParseData()
   constexpr std::size_t longest = 4096;
   const std::string& name = this->Current().Rest;
   if (name.empty() || name.size() > longest) {
-    this->Fail(
-        "the name of the data file behind DSET", name.empty() ? "nothing" : "a text without a closing quote");
+    this->Fail("the name of the data file behind DSET",
+        name.empty() ? "nothing" : fmt::format("a text of more than {} bytes", longest));
   }
   this->Result.DataFile = name[0] == '^' || name[0] == '$' ? name.substr(1) : name;
 }
@@ -585,7 +585,7 @@ void Parser::ParseVariable()
   this->Result.Variables.push_back(variable);
 }
 
-/// Parses the codes of a variable: 99, or -1 with a special property.
+/// Parses the codes of a variable: -1 with a special property, or others, such as 99, for plain floats.
 void Parser::ParseCodes(const std::string& codes)
 {
   static const std::map<std::string, ElementType> types{{"-1,40,1", ElementType::UInt8},

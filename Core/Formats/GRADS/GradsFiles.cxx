@@ -162,7 +162,7 @@ bool HasFilePerMember(const Descriptor& descriptor)
   return descriptor.Template && descriptor.DataFile.find("%e") != std::string::npos;
 }
 
-StepInFile StepInFileOf(const Descriptor& descriptor, std::int64_t step)
+StepPosition StepPositionOf(const Descriptor& descriptor, std::int64_t step)
 {
   const std::int64_t count = descriptor.Times.Count;
   if (!descriptor.Template || descriptor.DataFile.find('%') == std::string::npos) {
@@ -194,7 +194,7 @@ FileLayout::FileLayout(const Descriptor& descriptor) : Description(descriptor)
 }
 
 std::int64_t FileLayout::Offset(
-    const StepInFile& step, std::int64_t member, int variable, std::int64_t level) const
+    const StepPosition& step, std::int64_t member, int variable, std::int64_t level) const
 {
   const Descriptor& d = this->Description;
   const std::int64_t before = d.Headers.File + (d.Sequential ? 4 : 0) + d.Headers.Field;

@@ -9,20 +9,20 @@
 namespace patchio::grads {
 
 /// Returns the path of the file that has a step of a member. `step` and `member` count from 0. Throws Error
-/// when GrADS does not know a substitution in the template.
+/// when GrADS does not know a substitution in the template, or CHSUB has no text for the step.
 std::string FileName(const Descriptor& descriptor, std::int64_t step, std::int64_t member);
 
 /// Returns whether each member of the ensemble has its own files.
 bool HasFilePerMember(const Descriptor& descriptor);
 
 /// The position of a step in its files.
-struct StepInFile
+struct StepPosition
 {
   std::int64_t Index = 0;  ///< number among the steps of the file
   std::int64_t Count = 1;  ///< number of steps in the file
 };
 /// Returns the position of a step. Consecutive steps with the same file name follow each other in that file.
-StepInFile StepInFileOf(const Descriptor& descriptor, std::int64_t step);
+StepPosition StepPositionOf(const Descriptor& descriptor, std::int64_t step);
 
 /// The offsets of values in a file, in bytes.
 class FileLayout
@@ -35,7 +35,7 @@ public:
   std::int64_t FieldStride() const { return this->Stride; }
   /// Returns the offset of a field's first value. `level`: number of the level in the order of the file, from
   /// 0.
-  std::int64_t Offset(const StepInFile& step, std::int64_t member, int variable, std::int64_t level) const;
+  std::int64_t Offset(const StepPosition& step, std::int64_t member, int variable, std::int64_t level) const;
   /// Returns the size of a file with `steps` steps.
   std::int64_t FileBytes(std::int64_t steps) const;
   /// Returns the number of complete steps, from the first, in a file of `fileBytes` bytes that should have

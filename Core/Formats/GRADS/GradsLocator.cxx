@@ -38,7 +38,7 @@ public:
         Task(options),
         Layout(descriptor),
         Index(catalog.StepInFile),
-        PositionInFile(StepInFileOf(descriptor, catalog.StepInFile))
+        PositionInFile(StepPositionOf(descriptor, catalog.StepInFile))
   {
   }
 
@@ -83,7 +83,7 @@ private:
   LocateTask Task;
   const FileLayout Layout;
   const std::int64_t Index;
-  const StepInFile PositionInFile;
+  const StepPosition PositionInFile;
   std::vector<ExaminedFile> Files;  ///< one per member; filled when needed
   LocationTable Table;
 };
@@ -226,9 +226,9 @@ Location Locator::LocateContiguous(const Hyperslab& slab, int file)
   return MakeLocation(Encoding::Raw, this->Table.ByteRanges.size() - 1, 1);
 }
 
-/// Appends a chunked array, with a chunk for the contiguous rows of each level. The last row of a patch,
-/// which is also the first row of the next patch, is a separate chunk, so that a rank with both patches reads
-/// that row once.
+/// Appends a chunked array, with a chunk for the contiguous rows of each level (one row if rows are reversed;
+/// no bytes for a level that is not stored). The last row of a patch, which is also the first row of the next
+/// patch, is a separate chunk, so that a rank with both patches reads that row once.
 Location Locator::LocateRows(const Hyperslab& slab, int file)
 {
   const bool shared = slab.RowCount > 1 &&

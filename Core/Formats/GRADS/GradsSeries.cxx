@@ -60,7 +60,7 @@ std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step
 {
   const PlainFile file(FileName(descriptor, step, 0));
   const FileLayout layout(descriptor);
-  const StepInFile place = StepInFileOf(descriptor, step);
+  const StepPosition place = StepPositionOf(descriptor, step);
   const auto points = static_cast<std::int64_t>(descriptor.X.size() * descriptor.Y.size());
   const auto variables = static_cast<std::int64_t>(descriptor.Variables.size());
   const std::int64_t looked = std::min(variables, MostExaminedVariables);
@@ -227,8 +227,8 @@ void StepFinder::AddShortFile(
   }
 }
 
-/// Throws Error if the size of a file does not match, but would match with other OPTIONS. In that case, all
-/// values would be wrong.
+/// Throws Error if the size of a file, which is not as described, is that of a file with (or without) OPTIONS
+/// sequential. In that case, all values would be wrong.
 void StepFinder::CheckOptions(const std::string& name, std::int64_t bytes, std::int64_t count) const
 {
   Descriptor other = this->Description;

@@ -60,7 +60,7 @@ protected:
 /// Returns a word from a file for messages: in quotes, printable, and shortened if it is long.
 std::string Quoted(const std::string& word);
 
-/// Returns whether the first bytes of a file are lines of a descriptor. Does not throw.
+/// Returns whether the first 16 KiB of a file are text that contains a line of a descriptor. Does not throw.
 bool LooksLikeDescriptor(const std::string& path);
 
 }  // namespace patchio::grads

@@ -94,8 +94,8 @@ std::vector<Cuboid> ReadCuboids(const KwaveFile& file, const MaskRequirements& r
 /// Returns whether the cuboids have the required widths.
 bool MatchesRequirements(const std::vector<Cuboid>& cuboids, const MaskRequirements& requirements)
 {
-  const auto alike = [](const Cuboid& cuboid, const std::array<std::int64_t, 3>& extents) {
-    return WidthsOf(cuboid) == extents;
+  const auto alike = [](const Cuboid& cuboid, const std::array<std::int64_t, 3>& widths) {
+    return WidthsOf(cuboid) == widths;
   };
   return requirements.Cuboids.empty() || std::equal(cuboids.begin(), cuboids.end(),
                                              requirements.Cuboids.begin(), requirements.Cuboids.end(), alike);
@@ -135,7 +135,7 @@ std::vector<std::string> OtherFilesInFolder(const fs::path& path)
   return names;
 }
 
-/// Returns whether the lists of points in two files are equal.
+/// Returns whether the lists of points in two files are equal and not longer than MostCompared.
 bool HaveSamePoints(const fs::path& folder, const Mask& a, const Mask& b)
 {
   if (a.Points != b.Points || a.Points > MostCompared) {
@@ -166,8 +166,8 @@ std::vector<Mask> MaskFromFile(const KwaveFile& file, const MaskRequirements& re
 }
 
 /// Returns the mask of an output that lacks a mask, from an input file (or another output) in the same
-/// folder. Tries files with matching names first. Returns an empty list if no mask matches. Throws Error when
-/// different masks match.
+/// folder. Tries at most MostFiles files, and ignores others if a file with a matching name has the mask.
+/// Returns an empty list if no mask matches. Throws Error when different masks match.
 std::vector<Mask> MaskFromFolder(const std::string& path, const MaskRequirements& requirements)
 {
   const fs::path folder = fs::path(path).parent_path();
@@ -250,7 +250,8 @@ void ReadDomain(const KwaveFile& file, KwaveDescription& to)
   }
 }
 
-/// Reads the times of the steps from a file that PatchIO has written. Times need not be multiples of dt.
+/// Reads the times of the steps from a file that PatchIO has written. Times need not be multiples of dt. If
+/// the times are invalid, adds a note instead.
 void ReadTimes(const KwaveFile& file, KwaveDescription& to)
 {
   const DatasetInfo info = file.InfoOf(TimesName);
@@ -259,9 +260,9 @@ void ReadTimes(const KwaveFile& file, KwaveDescription& to)
     return;
   }
   if (!info.Numbers || info.Values < steps) {
-    to.Notes.push_back(
-        fmt::format("'{}' has {} times for {} steps, so PatchIO computes the times from Nt and dt", TimesName,
-            info.Values, steps));
+    to.Notes.push_back(fmt::format(
+        "'{}' does not have a number for each of {} steps, so PatchIO computes the times from Nt and dt",
+        TimesName, steps));
     return;
   }
   to.Times = file.Range<double>(TimesName, 0, steps);
@@ -350,7 +351,7 @@ private:
   std::vector<SensorItem> SensorItems;
   std::vector<Mask> Sensor;                            ///< none or one mask
   std::vector<std::string> Complex, Unknown, Damaged;  ///< names of data sets
-  std::uint64_t SampledSteps = 0;                      ///< length of the series; 0: no series
+  std::uint64_t SampledSteps = 0;                      ///< number of sampled steps in the file; 0: none
 };
 
 bool Reader::HasDomainShape(const DatasetInfo& info) const
@@ -541,8 +542,8 @@ void Reader::AddPointLevel(const std::string& level, std::uint64_t points, const
   this->Result.Sets.push_back(set);
 }
 
-/// Returns whether the series has at least one step and as many steps as the first series. Adds a series of
-/// another length to the damaged data sets.
+/// Returns whether a time-varying data set has at least one step and as many steps as the first one. Adds a
+/// data set with another number of steps to the damaged data sets.
 bool Reader::CheckSteps(const std::string& name, std::uint64_t steps)
 {
   if (this->SampledSteps == 0 && steps > 0) {
@@ -564,16 +565,16 @@ void Reader::AddPoints()
   const int set = static_cast<int>(to.Sets.size());
   this->AddPointLevel("sensor", mask.Points, mask.File.empty() ? IndexName : mask.File + "/" + IndexName);
   for (const SensorItem& item : this->SensorItems) {
-    const bool series =
+    const bool timeVarying =
         !IsAggregate(item.Name) && (IsOfSensor(item.Name) || this->IsFromPatchIO || item.Info.Dims[1] > 1);
     if (this->SensorPoints(item.Info) != mask.Points && IsOfSensor(item.Name)) {
       const std::uint64_t points = this->SensorPoints(item.Info);
       this->Damaged.push_back(fmt::format("{} ({} of {} points)", item.Name, points, mask.Points));
-    } else if (this->SensorPoints(item.Info) != mask.Points || (!series && item.Info.Dims[1] != 1)) {
+    } else if (this->SensorPoints(item.Info) != mask.Points || (!timeVarying && item.Info.Dims[1] != 1)) {
       this->Unknown.push_back(item.Name);
-    } else if (!series || this->CheckSteps(item.Name, item.Info.Dims[1])) {
+    } else if (!timeVarying || this->CheckSteps(item.Name, item.Info.Dims[1])) {
       AlignCutsToChunks(to.Sets.back().Regions[0], item.Info, 2);
-      to.Quantities.push_back({item.Name, set, series, {true}});
+      to.Quantities.push_back({item.Name, set, timeVarying, {true}});
     }
   }
 }
@@ -594,10 +595,10 @@ void Reader::AddCuboids()
     }
   }
   for (const SensorItem& item : this->SensorItems) {
-    const bool series = !IsAggregate(item.Name);
-    // A series has four axes. An aggregate has three, or four with an axis of length 1.
+    const bool timeVarying = !IsAggregate(item.Name);
+    // A time-varying data set has four axes. An aggregate has three, or four with an axis of length 1.
     const std::uint64_t steps = item.Info.Dims.size() == 4 ? item.Info.Dims[0] : 1;
-    Quantity quantity{item.Name, number, series, std::vector<bool>(cuboids.size(), false)};
+    Quantity quantity{item.Name, number, timeVarying, std::vector<bool>(cuboids.size(), false)};
     for (const auto& [cuboid, info] : item.Datasets) {
       const std::size_t last = info.Dims.size() - 1;
       const std::uint64_t mySteps = last == 3 ? info.Dims[0] : 1;
@@ -611,10 +612,10 @@ void Reader::AddCuboids()
       AlignCutsToChunks(set.Regions[cuboid - 1], info, to.Dims[2] > 1 ? last - 2 : last - 1);
     }
     if (std::find(quantity.Regions.begin(), quantity.Regions.end(), true) == quantity.Regions.end() ||
-        (!series && steps != 1)) {
+        (!timeVarying && steps != 1)) {
       continue;
     }
-    if (!series || this->CheckSteps(item.Name, steps)) {
+    if (!timeVarying || this->CheckSteps(item.Name, steps)) {
       to.Quantities.push_back(quantity);
     }
   }
@@ -664,9 +665,9 @@ void Reader::ReadSteps()
   }
   ReadTimes(this->File, to);
   if (to.Steps == 0) {
-    // No step of the series exists yet.
+    // No sampled step exists yet.
     to.Quantities.erase(std::remove_if(to.Quantities.begin(), to.Quantities.end(),
-                            [](const Quantity& quantity) { return quantity.Series; }),
+                            [](const Quantity& quantity) { return quantity.TimeVarying; }),
         to.Quantities.end());
     to.Steps = 1;
   }

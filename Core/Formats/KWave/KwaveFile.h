@@ -81,7 +81,7 @@ public:
   }
   /// Returns the value of a data set, a whole number from 1 to 2^30 - 1. Throws Error for other values.
   std::int64_t Count(const std::string& name) const;
-  /// Returns the description of a data set; the description has no dimensions if the data set does not exist.
+  /// Returns the description of a data set; without dimensions if there is no data set with this name.
   DatasetInfo InfoOf(const std::string& name) const;
   /// Returns all values of a data set of integers. Throws Error if the data set has no values or more than
   /// `most`.
@@ -111,7 +111,7 @@ struct Quantity
 {
   std::string Name;
   int Set = 0;                ///< index into KwaveDescription::Sets
-  bool Series = false;        ///< true: the quantity has values for each sampled step
+  bool TimeVarying = false;   ///< true: the quantity has values for each sampled step
   std::vector<bool> Regions;  ///< whether each region of the set has the quantity
 };
 

@@ -70,7 +70,7 @@ void AddVariables(const KwaveDescription& description, Catalog& catalog)
     Variable& variable = catalog.Variables.emplace_back();
     variable.Name = quantity.Name;
     variable.StoredName = quantity.Name;
-    variable.TimeInvariant = !quantity.Series;
+    variable.TimeInvariant = !quantity.TimeVarying;
   }
 }
 
@@ -195,8 +195,8 @@ void Locator::Check(LocatedDataset& found, const DatasetLocation& location, cons
   found.Type = found.Type == ElementType::UInt32   ? ElementType::Int32
                : found.Type == ElementType::UInt64 ? ElementType::Int64
                                                    : found.Type;
-  const bool series = this->IsTimeVarying(request.Variable);
-  if (series && info.Layout == StorageLayout::Virtual && found.Runs.size() > 1) {
+  const bool timeVarying = this->IsTimeVarying(request.Variable);
+  if (timeVarying && info.Layout == StorageLayout::Virtual && found.Runs.size() > 1) {
     throw hdf5::UnsupportedError(
         location.Path, "virtual data set that takes steps from several data sets", location.Dataset);
   }

@@ -345,8 +345,8 @@ hdf5::Dataset PatchLocator::FindContiguous(const std::string& name, ElementType 
   return dataset;
 }
 
-/// Lists the chunks of the current data sets. Returns false if the data sets need more chunks than a sound
-/// file can have.
+/// Lists the chunks of the current data sets. Returns false if the file would then have more listed chunks
+/// than a sound file can have.
 bool PatchLocator::ListChunks(const std::vector<std::string>& names)
 {
   std::uint64_t chunks = 0;  // cannot overflow: each array has at most as many chunks as values
@@ -365,7 +365,7 @@ bool PatchLocator::ListChunks(const std::vector<std::string>& names)
 }
 
 /// Chooses one layout for all current data sets, and lists the chunks of chunked data sets. If the HDF5
-/// library must read one of the data sets, the library reads all of them.
+/// library must read one of the data sets, or if the layouts differ, the library reads all of them.
 void PatchLocator::ChooseLayout(const std::vector<std::string>& names)
 {
   const StorageLayout layout = this->Datasets.front().Info.Layout;

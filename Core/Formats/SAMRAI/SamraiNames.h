@@ -6,7 +6,7 @@
 
 namespace patchio::samrai {
 
-constexpr const char* IndexName = "dumps.visit";
+constexpr const char* DumpListName = "dumps.visit";
 constexpr const char* SummaryName = "summary.samrai";
 constexpr const char* DumpPrefix = "visit_dump.";
 

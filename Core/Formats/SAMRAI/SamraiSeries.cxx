@@ -23,19 +23,19 @@ namespace {
 
 constexpr std::string_view Skipping = "Skipping a dump. ";
 
-/// Returns whether the path is below the folder. Names in an index must not lead out of its folder.
+/// Returns whether the path is below the folder. Names in a list of dumps must not lead out of its folder.
 bool IsBelow(const fs::path& folder, const fs::path& path)
 {
   const fs::path relative = path.lexically_relative(folder.lexically_normal());
   return !relative.empty() && *relative.begin() != "..";
 }
 
-/// Returns the paths in the index, in the order of the index, without repetitions. Adds warnings to `series`
-/// for paths outside the folder of the index.
-std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
+/// Returns the paths in a list of dumps, such as dumps.visit, in the order of the list, without repetitions.
+/// Adds warnings to `series` for paths outside the folder of the list.
+std::vector<fs::path> ListedSummaries(const fs::path& list, Series& series)
 {
-  CheckRegularFile(index);
-  std::ifstream file(index);
+  CheckRegularFile(list);
+  std::ifstream file(list);
   std::vector<fs::path> paths;
   std::set<fs::path> seen;
   std::string line;
@@ -44,12 +44,12 @@ std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
     if (!EndsWith(line, ".samrai")) {
       continue;
     }
-    const fs::path path = (index.parent_path() / line).lexically_normal();
-    if (!IsBelow(index.parent_path(), path)) {
+    const fs::path path = (list.parent_path() / line).lexically_normal();
+    if (!IsBelow(list.parent_path(), path)) {
       constexpr std::size_t most = 10;
       if (series.Warnings.size() < most) {
         series.Warnings.push_back(FileError(
-            index, "names of dumps in its folder", "'" + PlainText(line) + "'", "PatchIO skips this dump")
+            list, "names of dumps in its folder", "'" + PlainText(line) + "'", "PatchIO skips this dump")
                                       .what());
       }
       continue;
@@ -61,7 +61,8 @@ std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
   return paths;
 }
 
-/// Returns the paths of the summaries in all visit_dump.* folders of `directory`.
+/// Returns the paths of the summaries in all visit_dump.* folders of `directory`. The summaries need not
+/// exist.
 std::vector<fs::path> SummariesInFolder(const fs::path& directory, const fs::path& summaryName)
 {
   std::vector<fs::path> paths = EntriesOf(directory, [](const fs::directory_entry& entry) {
@@ -105,7 +106,7 @@ std::vector<std::string> NotesOnSkippedData(const std::string& summary)
   return notes;
 }
 
-/// Adds notes on the data of the first dump that PatchIO does not show; most other dumps have the same notes.
+/// Adds the notes on skipped data of the first dump; most other dumps have the same notes.
 void AddNotes(Series& series)
 {
   TimeStep& first = series.Steps.front();
@@ -126,21 +127,21 @@ void AddDump(const fs::path& summary, const SeriesOptions& options, Series& seri
   }
 }
 
-Series OpenIndex(const fs::path& index, const SeriesOptions& options)
+Series OpenDumpList(const fs::path& list, const SeriesOptions& options)
 {
   Series series;
-  const std::vector<fs::path> listed = ListedSummaries(index, series);
+  const std::vector<fs::path> listed = ListedSummaries(list, series);
   const fs::path summaryName = listed.empty() ? SummaryName : listed[0].filename();
-  series.Watched.push_back(index.string());
+  series.Watched.push_back(list.string());
   for (const fs::path& summary : listed) {
     AddDump(summary, options, series);
   }
   if (!options.ListedOnly) {
-    series.Watched.push_back(index.parent_path().string());
-    // A restarted run overwrites the index, and lists only its own dumps.
+    series.Watched.push_back(list.parent_path().string());
+    // A restarted run overwrites the list, and lists only its own dumps.
     const std::set<fs::path> known(listed.begin(), listed.end());
     std::size_t before = series.Steps.size();
-    for (const fs::path& summary : SummariesInFolder(index.parent_path(), summaryName)) {
+    for (const fs::path& summary : SummariesInFolder(list.parent_path(), summaryName)) {
       if (known.count(summary) == 0) {
         AddDump(summary, options, series);
       }
@@ -149,17 +150,17 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
       series.Notes.push_back(
           fmt::format("{} does not list {} of the dumps in its folder. PatchIO shows these dumps, too, "
                       "because a restarted run lists only its own dumps",
-              index.string(), series.Steps.size() - before));
+              list.string(), series.Steps.size() - before));
     }
   }
   if (series.Steps.empty() && series.Warnings.empty()) {
-    throw FileError(index, "the names of dumps, one 'visit_dump.NNNNN/summary.samrai' per line",
+    throw FileError(list, "the names of dumps, one 'visit_dump.NNNNN/summary.samrai' per line",
         "no names, and no dumps in its folder",
         "Check whether the dumps were moved, or are still being written");
   }
   if (series.Steps.empty()) {
     const std::string& first = series.Warnings[0];
-    throw Error(fmt::format("{}: all dumps are unreadable. {}", index.string(),
+    throw Error(fmt::format("{}: all dumps are unreadable. {}", list.string(),
         first.substr(first.rfind(Skipping, 0) == 0 ? Skipping.size() : 0)));
   }
   SortSteps(series);
@@ -171,7 +172,7 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
 
 bool SamraiFormat::Claims(const std::string& path) const
 {
-  if (EndsWith(path, ".samrai") || fs::path(path).filename() == IndexName) {
+  if (EndsWith(path, ".samrai") || fs::path(path).filename() == DumpListName) {
     return true;
   }
   if (!EndsWith(path, ".visit")) {
@@ -181,7 +182,7 @@ bool SamraiFormat::Claims(const std::string& path) const
   if (!fs::is_regular_file(path, ignored)) {
     return false;
   }
-  // Other codes also name their index *.visit.
+  // Other codes also name their list of files *.visit.
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
@@ -198,7 +199,7 @@ bool SamraiFormat::SeemsBroken(const std::string& path) const
 Series SamraiFormat::OpenSeries(const std::string& path, const SeriesOptions& options) const
 {
   if (EndsWith(path, ".visit")) {
-    return OpenIndex(fs::absolute(path), options);
+    return OpenDumpList(fs::absolute(path), options);
   }
   Series series;
   series.Steps.push_back(HeadOf(fs::absolute(path).lexically_normal().string(), options, ReadSummaryHead));

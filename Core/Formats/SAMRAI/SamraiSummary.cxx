@@ -142,7 +142,7 @@ private:
   {
     const int count = this->File.Int(Basic + name);
     if (count < 0 || std::uint64_t(count) * bytesEach > this->Bytes) {
-      this->Fail(fmt::format("a valid {}", name), fmt::format("{}", count));
+      this->Fail(fmt::format("a {} from 0 to {}", name, this->Bytes / bytesEach), fmt::format("{}", count));
     }
     return count;
   }
@@ -188,7 +188,7 @@ void SummaryReader::ReadHead()
   } else if (grid == "DEFORMED" || grid == "ALE") {
     this->Data.Grid = GridType::Curvilinear;
   } else {
-    this->Fail("grid_type CARTESIAN or DEFORMED", fmt::format("'{}'", grid));
+    this->Fail("grid_type CARTESIAN, RECTILINEAR, DEFORMED or ALE", fmt::format("'{}'", grid));
   }
 }
 
@@ -272,13 +272,15 @@ void SummaryReader::CheckPatch(const Patch& patch, int number) const
     const int lower = patch.Cells.Lower[axis];
     const int upper = patch.Cells.Upper[axis];
     if (lower > upper || lower < -LargestIndex || upper > LargestIndex) {
-      this->Fail(fmt::format("a box of cells for patch {} in patch_extents", number),
+      this->Fail(fmt::format("a box of cells for patch {} in patch_extents, with indices up to {}", number,
+                     LargestIndex),
           fmt::format("indices {} to {} on axis {}", lower, upper, axis));
     }
     cells *= double(patch.Cells.Width(axis)) + 1 + 2 * MostGhosts;
   }
   if (cells > MostValues * 100) {
-    this->Fail(fmt::format("a box of cells for patch {} in patch_extents", number),
+    this->Fail(fmt::format("a box of cells for patch {} in patch_extents, with at most {:.0e} cells", number,
+                   MostValues * 100),
         fmt::format("{:.0e} cells", cells));
   }
 }
@@ -343,7 +345,7 @@ void SummaryReader::ReadVariables()
       variable.Center = cellCentred[v] ? Centering::Cell : Centering::Node;
       variable.Components = components[v];
       if (names[v].empty() || components[v] < 1 || std::uint64_t(components[v]) * 32 > this->Bytes) {
-        this->Fail("a name and at least one component for each variable",
+        this->Fail("a name and at least one component, but no more than fit in the file, for each variable",
             fmt::format("'{}' with {}", names[v], components[v]));
       }
       variable.Ghosts = this->GhostLayers(&ghosts[3 * v], fmt::format("for '{}'", names[v]));

@@ -110,7 +110,8 @@ std::uint64_t Access::MostEntries() const
   return std::min<std::uint64_t>(most, 4096 + std::filesystem::file_size(this->Path()));
 }
 
-/// Returns at most `most` rows of numbers. A single column may be stored as a list.
+/// Returns all rows of `columns` numbers. Throws Error for more than `most` rows. A single column may be
+/// stored as a list.
 template <typename T>
 std::vector<T> Access::Rows(const std::string& dataset, std::uint64_t columns, std::uint64_t most) const
 {
@@ -148,7 +149,8 @@ std::vector<Box> Access::Boxes(const std::string& name) const
     const auto far = [&](int index) { return index < -limit || index > limit; };
     if (boxes[b].Empty() || std::any_of(boxes[b].Lower.begin(), boxes[b].Lower.end(), far) ||
         std::any_of(boxes[b].Upper.begin(), boxes[b].Upper.end(), far)) {
-      this->Fail(fmt::format("non-empty boxes in '{}'", name), fmt::format("an empty box in row {}", b));
+      this->Fail(fmt::format("non-empty boxes with indices up to 2^30 in '{}'", name),
+          fmt::format("another box in row {}", b));
     }
   }
   return boxes;

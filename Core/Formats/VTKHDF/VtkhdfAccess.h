@@ -31,8 +31,8 @@ FileType TypeNamed(const std::string& name);
 /// Returns the group of a level: "VTKHDF/Level0" and so on for AMR, otherwise "VTKHDF".
 std::string GroupOfLevel(FileType type, int level);
 
-/// A VTKHDF file that is open for reading. All methods throw Error when the object does not exist or is
-/// invalid.
+/// A VTKHDF file that is open for reading. Unless stated otherwise, all methods throw Error when the object
+/// does not exist or is invalid.
 class Access : public hdf5::File
 {
 public:
@@ -53,16 +53,19 @@ public:
   /// Returns the number of values per axis, slowest first; empty if the data set does not exist. Throws Error
   /// if PatchIO does not support the data set.
   std::vector<std::uint64_t> DimsOf(const std::string& dataset) const;
-  /// Returns rows of `columns` whole numbers. Throws Error for numbers below 0 or above 2^40. A single
-  /// column may be stored as a list.
+  /// Returns rows of `columns` whole numbers. Throws Error for numbers below 0 or above 2^40, and for more
+  /// than MostEntries() numbers. A single column may be stored as a list.
   std::vector<std::int64_t> Counts(const std::string& dataset, std::uint64_t columns = 1) const;
-  /// Returns boxes from rows of the lowest and highest cell: x, x, y, y, z, z. Throws Error for an empty box.
+  /// Returns boxes from rows of the lowest and highest cell: x, x, y, y, z, z. Throws Error for an empty box,
+  /// and for indices beyond +-2^30.
   std::vector<Box> Boxes(const std::string& dataset) const;
   /// Returns the cells of an image. `flatAxes`: axes with one layer of nodes; see Level::FlatAxes.
   Box WholeExtent(const std::string& image, std::uint64_t& flatAxes) const;
-  /// Returns an upper limit on the number of entries that a compressed list in the file can have.
+  /// Returns the greatest number of entries that PatchIO accepts in a list of the file: 2^24, or less for a
+  /// small file, because a compressed list may be forged.
   std::uint64_t MostEntries() const;
 
+  /// Throws Error about a damaged or invalid file; see FileError().
   [[noreturn]] void Fail(const std::string& expected, const std::string& found) const;
   /// Throws Error for an object that is sound but not supported, such as "virtual data set" in
   /// "VTKHDF/Points".

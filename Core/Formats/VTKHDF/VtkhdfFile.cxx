@@ -46,7 +46,7 @@ public:
   const std::vector<MeshStep>& Steps() const { return this->MeshSteps; }
   /// Returns the partitions of a step.
   std::vector<MeshSize> SizesOf(std::size_t step) const;
-  /// Returns whether some step has a different mesh than the first.
+  /// Returns whether a step has other partitions or data than the first, or there are too many to compare.
   bool MeshChanges() const;
   /// Returns the arrays of the mesh itself (points, cells), without `First`.
   std::vector<LevelArray> Arrays() const;
@@ -463,7 +463,7 @@ private:
   std::set<std::string> ReportedArrays;  ///< arrays, on all levels, with a message in SkipMessages
 };
 
-/// Reads the time of a file with one step, as ParaView writes it.
+/// Sets the time of the step: from the group of steps or, in a file without steps, as ParaView writes it.
 void FileReader::ReadTime()
 {
   if (this->Steps.Exists()) {
@@ -566,7 +566,7 @@ void FileReader::ReadLevel(const std::string& group, LevelDescription& level)
   this->ReadArrays(group, first, level);
 }
 
-/// Returns the boxes of a level at each step, from the lists AMRBoxOffset(s) and NumberOfAMRBox(es).
+/// Returns the boxes of a level at each step, or all `boxes` boxes of the level in a file without steps.
 std::vector<BoxRows> FileReader::RowsOfSteps(const std::string& group, std::uint64_t boxes) const
 {
   if (!this->Steps.Exists()) {
@@ -732,7 +732,7 @@ std::optional<LevelArray> FileReader::ReadArray(
   return array;
 }
 
-/// Returns whether the values of a step are in several parts of a virtual array.
+/// Returns whether the values of some step are in several parts of a virtual array.
 bool FileReader::IsScattered(const std::string& dataset, const LevelArray& array, std::uint64_t tuples) const
 {
   const std::vector<hdf5::MappedRun> parts = this->File.Find(dataset).Runs;

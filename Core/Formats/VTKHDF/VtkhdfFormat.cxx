@@ -65,8 +65,8 @@ StepOffsets StepOffsetsOf(const Catalog& catalog)
   return offsets;
 }
 
-/// Returns the refinement ratio of a level to the next coarser one, from the cell sizes of both. Throws
-/// Error.
+/// Returns the refinement ratio of a level to the next coarser one, from the cell sizes of both. Throws Error
+/// unless the ratio is a whole number from 1 to 2^20.
 int RatioOf(const FileDescription& file, int level, int axis)
 {
   const double coarse = file.Levels[level - 1].Spacing[axis], fine = file.Levels[level].Spacing[axis];
@@ -141,7 +141,7 @@ int FindOrAddVariable(const LevelArray& array, const std::string& path, Catalog&
 }
 
 /// Returns whether the array is the same at all steps: neither the patches nor the array's position in the
-/// data set change.
+/// data set change. Returns false for a file with one step.
 bool IsTimeInvariant(const FileDescription& file, const LevelArray& array)
 {
   return file.Times.size() > 1 && !file.PatchesChange &&

@@ -26,9 +26,9 @@ struct Problem
 };
 
 /// The levels and their values. All levels take the same time step. The fluxes on both sides of a border
-/// between levels are not matched, so the integral of a scalar is exactly constant only on a single level.
-/// With several levels, the integral changes by the difference of the fluxes, which is small because values
-/// around the refined region are nearly constant.
+/// between levels are not matched, so the integral of a scalar is exactly constant only on a single periodic
+/// level. With several levels, the integral changes by the difference of the fluxes, which is small because
+/// values around the refined region are nearly constant.
 ///
 /// The values are bitwise identical for any number of ranks.
 class Hierarchy
@@ -44,7 +44,8 @@ public:
   const Field& Values(int level, int scalar) const { return this->Levels[level].Scalars[scalar]; }
 
   /// Returns the first scalar at the nodes of this rank's patches, axis 0 fastest: the means of the cells
-  /// around each node. Collective: every rank of the communicator calls it.
+  /// around each node. The result has one list per patch of the level, which is empty for a patch of another
+  /// rank. Collective: every rank of the communicator calls it.
   std::vector<std::vector<double>> NodeValues(int level) const;
 
   /// Advances all values by the problem's time step. Collective: every rank of the communicator calls it.
@@ -55,7 +56,7 @@ public:
   /// communicator calls it.
   void Regrid();
 
-  /// Means over the domain.
+  /// Means over the domain of the first scalar and of its error.
   struct Totals
   {
     double Mean;   ///< mean of the first scalar over the domain

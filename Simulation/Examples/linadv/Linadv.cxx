@@ -303,7 +303,7 @@ void PrepareDirectory(const Options& options)
   }
   if (!entries.empty() && !options.Overwrite) {
     throw FileError(path, "an empty directory", "dumps of another run",
-        "Replace them with --overwrite, or choose another --output");
+        "Replace the dumps with --overwrite, or choose another --output");
   }
   for (const fs::path& entry : entries) {
     fs::remove_all(entry);

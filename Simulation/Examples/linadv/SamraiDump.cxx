@@ -313,7 +313,7 @@ void DraftPatches(const Catalog& catalog, Hdf5Draft& draft)
   };
 }
 
-void DraftVariables(const Catalog& catalog, const std::vector<ComponentRange>& ranges, Hdf5Draft& draft)
+void DraftVariables(const Catalog& catalog, const std::vector<ComponentMinMax>& ranges, Hdf5Draft& draft)
 {
   const std::string info = "/BASIC_INFO/";
   const std::size_t count = catalog.Variables.size();
@@ -339,7 +339,7 @@ void DraftVariables(const Catalog& catalog, const std::vector<ComponentRange>& r
       records.push_back(ofPatches);
     }
   }
-  for (const ComponentRange& range : ranges) {
+  for (const ComponentMinMax& range : ranges) {
     records[range.Component][range.Patch].Min = range.Min;
     records[range.Component][range.Patch].Max = range.Max;
   }
@@ -387,7 +387,7 @@ void DraftRelations(const Catalog& catalog, Hdf5Draft& draft)
 
 }  // namespace
 
-Hdf5Draft DraftSummary(const Catalog& catalog, int rankCount, const std::vector<ComponentRange>& ranges)
+Hdf5Draft DraftSummary(const Catalog& catalog, int rankCount, const std::vector<ComponentMinMax>& ranges)
 {
   Hdf5Draft draft;
   DraftRun(catalog, rankCount, draft);
@@ -412,7 +412,7 @@ std::string ClusterPath(const std::string& summary, int file)
 }
 
 Hdf5Draft DraftCluster(
-    const Catalog& catalog, int file, const PatchValues& values, std::vector<ComponentRange>* ranges)
+    const Catalog& catalog, int file, const ValueSource& values, std::vector<ComponentMinMax>* ranges)
 {
   Hdf5Draft draft;
   for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
@@ -483,12 +483,12 @@ void PrepareFolder(const std::string& path)
   }
 }
 
-/// Adds a line to dumps.visit, unless the file already has that line.
-void AddToIndex(const std::string& path, const std::string& line)
+/// Adds a line to a text file, unless the file already has that line. Throws Error.
+void AddLineOnce(const std::string& path, const std::string& line)
 {
   std::set<std::string> lines;
-  std::ifstream index(path);
-  for (std::string text; std::getline(index, text);) {
+  std::ifstream file(path);
+  for (std::string text; std::getline(file, text);) {
     lines.insert(text);
   }
   if (lines.count(line) == 0 && !(std::ofstream(path, std::ios::app) << line << "\n" << std::flush)) {
@@ -498,7 +498,7 @@ void AddToIndex(const std::string& path, const std::string& line)
 
 }  // namespace
 
-void WriteDump(Communicator& ranks, const std::string& directory, Catalog catalog, const PatchValues& values)
+void WriteDump(Communicator& ranks, const std::string& directory, Catalog catalog, const ValueSource& values)
 {
   const std::string dump = fmt::format("visit_dump.{:05}", catalog.Step);
   const std::string summary = directory + "/" + dump + "/summary.samrai";
@@ -508,7 +508,7 @@ void WriteDump(Communicator& ranks, const std::string& directory, Catalog catalo
       PrepareFolder(directory + "/" + dump);
     }
   });
-  std::vector<ComponentRange> ranges;
+  std::vector<ComponentMinMax> ranges;
   RunOnAllRanks(ranks, [&] {
     Hdf5Draft cluster = DraftCluster(catalog, ranks.Rank(), values, &ranges);
     for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
@@ -522,11 +522,11 @@ void WriteDump(Communicator& ranks, const std::string& directory, Catalog catalo
     WriteHdf5(ClusterPath(summary, ranks.Rank()), cluster);
   });
   ranges = GatherValues(ranks, ranges);
-  // A dump is complete when dumps.visit names it, so the order is: clusters, summary, index.
+  // A dump is complete when dumps.visit names it, so the order is: clusters, summary, dumps.visit.
   RunOnAllRanks(ranks, [&] {
     if (ranks.Rank() == 0) {
       WriteHdf5(summary, DraftSummary(catalog, ranks.Size(), ranges));
-      AddToIndex(directory + "/dumps.visit", dump + "/summary.samrai");
+      AddLineOnce(directory + "/dumps.visit", dump + "/summary.samrai");
     }
   });
 }

@@ -39,14 +39,15 @@ hdf5::Handle WriteDataset(hid_t file, const std::string& path, hid_t fileType, h
     const std::vector<hsize_t>& shape, const void* values,
     const std::function<void(hid_t creation)>& choose = {});
 
-// Return data sets in the form of SAMRAI's database class: big-endian, with one dimension and an attribute
-// for the type.
+// Return functions that write data sets in the form of SAMRAI's database class: big-endian, with one
+// dimension and an attribute for the type.
 DraftDataset Ints(const std::vector<int>& values);
 DraftDataset Floats(const std::vector<float>& values);
 DraftDataset Doubles(const std::vector<double>& values);
 DraftDataset Texts(const std::vector<std::string>& values);
 
-// Return data sets in the form of SAMRAI's VisIt writer: in native byte order, with rows of three numbers.
+// Return functions that write data sets in the form of SAMRAI's VisIt writer: in native byte order, with rows
+// of three numbers.
 DraftDataset NativeInts(const std::vector<int>& values);
 DraftDataset NativeDoubles(const std::vector<double>& values);
 
@@ -92,26 +93,26 @@ void WriteHdf5(const std::string& path, const Hdf5Draft& draft,
 
 /// A function that stores one component of a variable on a patch in `values`, which already has the right
 /// length: one value per stored cell (or node), axis 0 fastest. `patch`: global number.
-using PatchValues = std::function<void(int patch, int variable, int component, std::vector<double>& values)>;
+using ValueSource = std::function<void(int patch, int variable, int component, std::vector<double>& values)>;
 
 /// The smallest and the largest value of one component on one patch. Ranks exchange objects of this type as
 /// bytes.
-struct ComponentRange
+struct ComponentMinMax
 {
   int Patch;      ///< global number
   int Component;  ///< number among the components of all variables
   double Min, Max;
 };
 
-/// Returns the draft of the summary of a dump by `rankCount` ranks. Uses all members of the catalog except
-/// Path and materials.
-Hdf5Draft DraftSummary(const Catalog& catalog, int rankCount, const std::vector<ComponentRange>& ranges);
+/// Returns the draft of the summary of a dump by `rankCount` ranks. `ranges`: ranges of the values;
+/// components without a range get the range 0 to 1.
+Hdf5Draft DraftSummary(const Catalog& catalog, int rankCount, const std::vector<ComponentMinMax>& ranges);
 
 /// Returns the draft of the cluster file `file`, with the variables of Presence::Stored as 32-bit floats.
 /// WriteHdf5() then calls `values` for each component, and adds the ranges of the unrounded values to
 /// `ranges`. `ranges` may be null, and must exist until the file is written.
 Hdf5Draft DraftCluster(
-    const Catalog& catalog, int file, const PatchValues& values, std::vector<ComponentRange>* ranges);
+    const Catalog& catalog, int file, const ValueSource& values, std::vector<ComponentMinMax>* ranges);
 
 /// Returns the path of the group of a patch in the patch's cluster file, with a slash at the end.
 std::string PatchGroup(const Patch& patch);
@@ -126,6 +127,6 @@ std::string ClusterPath(const std::string& summary, int file);
 ///   the patches, Cells, Level, Number and Writer (the rank that has the values) are used. All patches have
 ///   all variables.
 /// values: called for the patches of this rank only; must not communicate.
-void WriteDump(Communicator& ranks, const std::string& directory, Catalog catalog, const PatchValues& values);
+void WriteDump(Communicator& ranks, const std::string& directory, Catalog catalog, const ValueSource& values);
 
 }  // namespace patchio::draft

@@ -278,14 +278,14 @@ TEST_F(Hdf5StructureFuzz, LargeDamagedFilesAreSurvived)
 /// With wrong checksums, the reader would reject nearly all faults early.
 TEST_F(Hdf5StructureFuzz, DamagedFilesOfTheNewStyleAreSurvived)
 {
-  this->Reader.CompareChecksums(false);
+  this->Reader.SetComparesChecksums(false);
   this->Fuzz(this->MakeFile(0, true), 20000);
 }
 
 /// Damages each byte of the metadata in turn, because random damage may leave some out.
 TEST_F(Hdf5StructureFuzz, EveryByteMayBeWrong)
 {
-  this->Reader.CompareChecksums(false);
+  this->Reader.SetComparesChecksums(false);
   for (const bool isNew : {false, true}) {
     Bytes content = this->MakeFile(0, isNew);
     for (std::size_t place = 0; place < content.size() && !this->HasFailure(); place += 7) {

@@ -384,7 +384,7 @@ TEST_F(Hdf5Structure, ComparesChecksums)
   file.put('x');
   file.close();
   EXPECT_THAT(this->ReasonOf("values"), HasSubstr("wrong checksum"));
-  this->Reader.CompareChecksums(false);
+  this->Reader.SetComparesChecksums(false);
   EXPECT_EQ(this->ReasonOf("values"), "");
 }
 

@@ -53,7 +53,7 @@ std::vector<float> DraftValues(const Catalog& catalog, int patch, int variable, 
 
 Hdf5Draft DraftSummary(const Catalog& catalog)
 {
-  std::vector<ComponentRange> ranges;
+  std::vector<ComponentMinMax> ranges;
   int component = 0;
   for (const Variable& variable : catalog.Variables) {
     for (const int end = component + variable.Components; component < end; ++component) {

@@ -403,7 +403,7 @@ TEST_F(Profiles, AreNotSavedWhereNothingIsKnown)
 {
   StorageProfile profile = Measured();
   profile.Concurrency = 0;
-  EXPECT_THAT(MessageOf([&] { SaveProfile(profile); }), HasSubstr("The measurement was too short"));
+  EXPECT_THAT(MessageOf([&] { SaveProfile(profile); }), HasSubstr("The storage profile cannot be saved"));
 }
 
 TEST_F(Profiles, LieWhereTheEnvironmentSays)

@@ -154,7 +154,7 @@ TEST(ThreadController, TellsWhatItHasTried)
   ASSERT_EQ(controller.History().size(), 1u);
   EXPECT_EQ(controller.History()[0].Threads, 16);
   EXPECT_EQ(controller.History()[0].Rate, 200);
-  EXPECT_EQ(controller.History()[0].Samples, 2);
+  EXPECT_EQ(controller.History()[0].WindowCount, 2);
   EXPECT_EQ(controller.History()[0].Epoch, 0);
 }
 

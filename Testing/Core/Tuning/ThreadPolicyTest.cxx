@@ -102,11 +102,11 @@ TEST(ThreadPolicy, KeepsBoundsInOrder)
       for (const ThreadPolicy policy : {ThreadPolicy::Polite, ThreadPolicy::Balanced, ThreadPolicy::Greedy}) {
         for (const ReadingJob& job : {ReadingJob{1, 1, 1}, FourRanks, ReadingJob{1000, 64, 1}}) {
           const ControllerOptions options = ControllerOptionsFor(Parallel(concurrency, load), policy, job);
-          EXPECT_EQ(options.Granularity, job.Ranks);
-          EXPECT_GE(options.Least, job.Ranks);
+          EXPECT_EQ(options.Granularity, job.RankCount);
+          EXPECT_GE(options.Least, job.RankCount);
           EXPECT_LE(options.Least, options.Start);
           EXPECT_LE(options.Start, options.Most);
-          EXPECT_LE(options.Most, job.Ranks * job.MostThreadsOfRank);
+          EXPECT_LE(options.Most, job.RankCount * job.MostThreadsOfRank);
         }
       }
     }

@@ -336,8 +336,8 @@ TEST(WritingThread, KeepsFaults)
   thread.Add(1, [] {});
   thread.Add(1, [] { throw Error("third"); });
   thread.Finish();
-  EXPECT_EQ(thread.ExtractFaults(), "first\nthird");
-  EXPECT_EQ(thread.ExtractFaults(), "");
+  EXPECT_EQ(thread.TakeFaults(), "first\nthird");
+  EXPECT_EQ(thread.TakeFaults(), "");
 }
 
 TEST(WritingThread, DoesNotWaitForEver)

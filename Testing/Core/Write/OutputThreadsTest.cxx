@@ -46,7 +46,7 @@ public:
     declared.SetPatches(*this->Alone, {{0, {0, 0, 0}, {9, 9, 9}}});
     this->Writer.LayOut(OneBox());
     this->Local->Declared = std::make_shared<const Declaration>(declared);
-    this->Local->Runs = {{RunsIn(this->Writer.Series()[0], 0, this->Local->Declared->Data(), {0})}};
+    this->Local->Runs = {{RunsIn(this->Writer.Portions()[0], 0, this->Local->Declared->Data(), {0})}};
     this->Local->ValueCounts = {{3}};
   }
 

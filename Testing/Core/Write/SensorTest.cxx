@@ -73,13 +73,13 @@ TEST(Sensor, FindsAllCellsOfCuboids)
   for (int round = 0; round < 200; ++round) {
     const Catalog data = RandomGrid(random);
     const Box grid = GridOf(data);
-    SensorSeries series;
-    Box& box = series.Cuboids.emplace_back();
+    SensorPortion portion;
+    Box& box = portion.Cuboids.emplace_back();
     for (int axis = 0; axis < 3; ++axis) {
       box.Lower[axis] = static_cast<int>(random() % grid.Width(axis));
       box.Upper[axis] = box.Lower[axis] + static_cast<int>(random() % (grid.Width(axis) - box.Lower[axis]));
     }
-    const auto found = CellsIn(RunsIn(series, 0, data, AllPatches(data)), data);
+    const auto found = CellsIn(RunsIn(portion, 0, data, AllPatches(data)), data);
     std::map<std::int64_t, Int3> wanted;
     for (int k = box.Lower[2]; k <= box.Upper[2]; ++k) {
       for (int j = box.Lower[1]; j <= box.Upper[1]; ++j) {
@@ -90,7 +90,7 @@ TEST(Sensor, FindsAllCellsOfCuboids)
       }
     }
     EXPECT_EQ(found, wanted);
-    EXPECT_EQ(static_cast<std::int64_t>(found.size()), series.ValueCount(0));
+    EXPECT_EQ(static_cast<std::int64_t>(found.size()), portion.ValueCount(0));
   }
 }
 
@@ -100,31 +100,31 @@ TEST(Sensor, FindsPointsAsKwaveCountsThem)
   for (int round = 0; round < 100; ++round) {
     const Catalog data = RandomGrid(random);
     const Box grid = GridOf(data);
-    SensorSeries series;
+    SensorPortion portion;
     std::map<std::int64_t, Int3> wanted;
     for (std::int64_t point = 0; point < 20; ++point) {
       const auto number = static_cast<std::int64_t>(random() % grid.CellCount());
-      series.Points.push_back(number + 1);
+      portion.Points.push_back(number + 1);
       wanted[point] = {static_cast<int>(number % grid.Width(0)) + grid.Lower[0],
           static_cast<int>(number / grid.Width(0) % grid.Width(1)) + grid.Lower[1],
           static_cast<int>(number / grid.Width(0) / grid.Width(1)) + grid.Lower[2]};
     }
-    series.Points.push_back(grid.CellCount() + 1);  // beyond the grid, so no patch has it
-    EXPECT_EQ(CellsIn(RunsIn(series, 0, data, AllPatches(data)), data), wanted);
+    portion.Points.push_back(grid.CellCount() + 1);  // beyond the grid, so no patch has it
+    EXPECT_EQ(CellsIn(RunsIn(portion, 0, data, AllPatches(data)), data), wanted);
   }
 }
 
 TEST(Sensor, GivesEachPeriodAFile)
 {
   const Box one{{0, 0, 0}, {1, 1, 1}}, two{{2, 2, 2}, {3, 3, 3}};
-  const auto series = SeriesOf({{{one, 4}, {two, 2}, {two, 4}}, {7}}, "a/b.h5");
-  ASSERT_EQ(series.size(), 3u);
-  EXPECT_EQ(series[0].Path, "a/b.h5");
-  EXPECT_EQ(series[0].Every, 2);
-  EXPECT_EQ(series[1].Path, "a/b.every4.h5");
-  EXPECT_EQ(series[1].Cuboids, (std::vector<Box>{one, two}));
-  EXPECT_EQ(series[2].Path, "a/b.points.h5");
-  EXPECT_EQ(SeriesOf({{}, {7}}, "c.h5").at(0).Path, "c.h5");
+  const auto portions = PortionsOf({{{one, 4}, {two, 2}, {two, 4}}, {7}}, "a/b.h5");
+  ASSERT_EQ(portions.size(), 3u);
+  EXPECT_EQ(portions[0].Path, "a/b.h5");
+  EXPECT_EQ(portions[0].Every, 2);
+  EXPECT_EQ(portions[1].Path, "a/b.every4.h5");
+  EXPECT_EQ(portions[1].Cuboids, (std::vector<Box>{one, two}));
+  EXPECT_EQ(portions[2].Path, "a/b.points.h5");
+  EXPECT_EQ(PortionsOf({{}, {7}}, "c.h5").at(0).Path, "c.h5");
 }
 
 namespace {
@@ -155,15 +155,15 @@ TEST(SensorFile, AllThatIsWrittenIsShown)
   for (const auto& [points, steps] : {Size{{1}, 1}, Size{{5}, 3}, Size{{1, 2}, 1}, Size{{1, 2, 3, 4}, 3}}) {
     Catalog data = SmallGrid({"p", "pressure"});
     data.Patches[0].Cells.Upper[2] = 0;
-    const SensorSeries series{folder / "a.h5", 1, {}, points};
-    SensorFile file(series, data, steps);
+    const SensorPortion portion{folder / "a.h5", 1, {}, points};
+    SensorFile file(portion, data, steps);
     file.Create(true);
     for (int step = 0; step < steps; ++step) {
       file.Commit({0.5 * step});
     }
-    const Format& format = FormatOf(series.Path);
-    EXPECT_EQ(format.OpenSeries(series.Path, {}).Steps.size(), static_cast<std::size_t>(steps));
-    const Catalog found = format.ReadCatalog(series.Path);
+    const Format& format = FormatOf(portion.Path);
+    EXPECT_EQ(format.OpenSeries(portion.Path, {}).Steps.size(), static_cast<std::size_t>(steps));
+    const Catalog found = format.ReadCatalog(portion.Path);
     for (const char* name : {"p", "pressure"}) {
       const int variable = found.FindVariable(name);
       ASSERT_GE(variable, 0) << name << " of " << points.size() << " points and " << steps << " steps";
@@ -179,9 +179,9 @@ TEST(SensorFile, ANameInUseDoesNotHarmTheFileOfAnEarlierRun)
   const testing::TempFolder folder;
   const std::string path = folder / "a.h5";
   testing::WriteText(path, "an earlier run");
-  for (const SensorSeries& series :
-      {SensorSeries{path, 1, {}, {1}}, SensorSeries{path, 1, {{{0, 0, 0}, {1, 1, 1}}}, {}}}) {
-    EXPECT_THAT(testing::MessageOf([&] { SensorFile(series, SmallGrid({"dt"}), 4); }),
+  for (const SensorPortion& portion :
+      {SensorPortion{path, 1, {}, {1}}, SensorPortion{path, 1, {{{0, 0, 0}, {1, 1, 1}}}, {}}}) {
+    EXPECT_THAT(testing::MessageOf([&] { SensorFile(portion, SmallGrid({"dt"}), 4); }),
         ::testing::AllOf(::testing::HasSubstr("a data set that can be named 'dt"),
             ::testing::HasSubstr("give the variable another name")));
   }
