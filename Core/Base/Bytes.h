@@ -15,6 +15,9 @@
 
 namespace patchio {
 
+constexpr std::uint64_t KiB = 1 << 10;
+constexpr std::uint64_t MiB = 1 << 20;
+
 /// Returns whether this machine is little-endian, so that big-endian data needs swapping.
 inline bool HostIsLittleEndian()
 {

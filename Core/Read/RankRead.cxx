@@ -1,5 +1,6 @@
 #include "Read/RankRead.h"
 
+#include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Memory.h"
@@ -127,7 +128,6 @@ LoadResult RankRead::Read(const ReadProgressCallback& progress)
 /// rounding, but at most half of the free memory.
 void RankRead::SizePool(MemoryPool& pool) const
 {
-  constexpr std::uint64_t MiB = 1 << 20;
   const auto wanted = static_cast<std::uint64_t>(std::min(this->Shared->Arrays.Bytes(), 1e18));
   const std::uint64_t again = wanted + wanted / 4 + std::min(wanted, 64 * MiB) + MiB;
   pool.SetKeptLimit(std::min(again, AvailableMemory() / 2));

@@ -1,6 +1,7 @@
 #include "Probe/QuickProbe.h"
 
 #include "../Core/Tools/TestTools.h"
+#include "Base/Bytes.h"
 #include "FakeSource.h"
 #include "Probe/Interrupt.h"
 #include "Probe/StorageMeter.h"
@@ -26,8 +27,6 @@ using testing::MessageOf;
 using ::testing::Not;
 using testing::TempFolder;
 using testing::WriteText;
-
-constexpr std::uint64_t MiB = 1 << 20;
 
 bool IsEmptyFolder(const TempFolder& folder)
 {

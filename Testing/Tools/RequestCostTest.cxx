@@ -1,5 +1,7 @@
 #include "Probe/QuickProbe.h"
 
+#include "Base/Bytes.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,9 +11,6 @@
 
 namespace patchio::probe {
 namespace {
-
-constexpr std::uint64_t KiB = 1 << 10;
-constexpr std::uint64_t MiB = 1 << 20;
 
 /// Returns `repeats` requests of each size 4 KiB, 16 KiB .. 16 MiB, with relative noise.
 std::vector<RequestTime> Timed(const StorageModel& truth, double noise, unsigned seed, int repeats = 9)

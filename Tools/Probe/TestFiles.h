@@ -2,6 +2,7 @@
 // files in such folders, existing files, and access that bypasses the page cache.
 #pragma once
 
+#include "Base/Bytes.h"
 #include "Base/Communicator.h"
 
 #include <fcntl.h>
@@ -14,9 +15,6 @@
 #include <vector>
 
 namespace patchio::probe {
-
-constexpr std::uint64_t KiB = 1 << 10;
-constexpr std::uint64_t MiB = 1 << 20;
 
 // ---- access that bypasses the page cache
 // --------------------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ float ValueOf(int quantity, int part, int step, int i)
          static_cast<float>(step) * 1e3f + static_cast<float>(i);
 }
 
-std::vector<float> Values(int quantity, int part, int steps, int count)
+std::vector<float> MadeValues(int quantity, int part, int steps, int count)
 {
   std::vector<float> values;
   for (int step = 0; step < steps; ++step) {
@@ -133,10 +133,10 @@ protected:
     if (own) {
       file.Longs("sensor_mask_index", Mask, {1, 1, 6});
     }
-    file.Floats(
-        "p", Values(1, 0, 3, 6), {1, 3, 6}, chunked ? std::vector<hsize_t>{1, 1, 6} : std::vector<hsize_t>());
-    file.Floats("p_max", Values(2, 0, 1, 6), {1, 1, 6});
-    file.Floats("p_final", Values(3, 0, 1, 60), {5, 4, 3}, {1, 4, 3});
+    file.Floats("p", MadeValues(1, 0, 3, 6), {1, 3, 6},
+        chunked ? std::vector<hsize_t>{1, 1, 6} : std::vector<hsize_t>());
+    file.Floats("p_max", MadeValues(2, 0, 1, 6), {1, 1, 6});
+    file.Floats("p_final", MadeValues(3, 0, 1, 60), {5, 4, 3}, {1, 4, 3});
   }
 
   /// Writes two cuboids; the second one is a plane.
@@ -149,11 +149,11 @@ protected:
       file.Longs("sensor_mask_corners", Corners, {1, 2, 6});
     }
     file.Group("p");
-    file.Floats("p/1", Values(1, 1, 3, 2 * 3 * 4), {3, 4, 3, 2}, {1, 4, 3, 2});
-    file.Floats("p/2", Values(1, 2, 3, 12), {3, 1, 4, 3}, {1, 1, 4, 3});
+    file.Floats("p/1", MadeValues(1, 1, 3, 2 * 3 * 4), {3, 4, 3, 2}, {1, 4, 3, 2});
+    file.Floats("p/2", MadeValues(1, 2, 3, 12), {3, 1, 4, 3}, {1, 1, 4, 3});
     file.Group("p_max");
-    file.Floats("p_max/1", Values(2, 1, 1, 24), {4, 3, 2});
-    file.Floats("p_max/2", Values(2, 2, 1, 12), {1, 4, 3});
+    file.Floats("p_max/1", MadeValues(2, 1, 1, 24), {4, 3, 2});
+    file.Floats("p_max/2", MadeValues(2, 2, 1, 12), {1, 4, 3});
   }
 
   Series Open(const std::string& name) const { return this->Format.OpenSeries(this->Folder / name, {}); }
@@ -463,10 +463,10 @@ TEST_F(Kwave, ComplexAndUnknownDataAreLeftOutWithANote)
   {
     KwaveDraft file(this->Folder / "out.h5");
     file.Domain(3, 4, 5, 10, 10);
-    file.Floats("p_final", Values(3, 0, 1, 60), {5, 4, 3});
-    file.Floats("p_c", Values(1, 0, 1, 8), {1, 2, 4}, {}, "complex");
-    file.Floats("what", Values(1, 0, 1, 8), {2, 2, 2});
-    file.Floats("x_shift_neg_r", Values(1, 0, 1, 8), {1, 1, 8});
+    file.Floats("p_final", MadeValues(3, 0, 1, 60), {5, 4, 3});
+    file.Floats("p_c", MadeValues(1, 0, 1, 8), {1, 2, 4}, {}, "complex");
+    file.Floats("what", MadeValues(1, 0, 1, 8), {2, 2, 2});
+    file.Floats("x_shift_neg_r", MadeValues(1, 0, 1, 8), {1, 1, 8});
   }
   EXPECT_THAT(this->Open("out.h5").Notes, ElementsAre(HasSubstr("p_c"), HasSubstr("what")));
   EXPECT_EQ(this->CatalogOf("out.h5").Variables.size(), 1u);
@@ -497,12 +497,12 @@ TEST_F(Kwave, FlatDomainsHaveTwoDimensions)
   {
     KwaveDraft file(this->Folder / "out.h5");
     file.Domain(8, 6, 1, 10, 10);
-    file.Floats("p_final", Values(3, 0, 1, 48), {1, 6, 8});
+    file.Floats("p_final", MadeValues(3, 0, 1, 48), {1, 6, 8});
   }
   const Catalog catalog = this->CatalogOf("out.h5");
   CheckCatalog(catalog);
   EXPECT_EQ(catalog.Dimension, 2);
-  EXPECT_EQ(this->Read(catalog, "p_final"), Values(3, 0, 1, 48));
+  EXPECT_EQ(this->Read(catalog, "p_final"), MadeValues(3, 0, 1, 48));
 }
 
 TEST_F(Kwave, LargePartsAreCutAtChunks)

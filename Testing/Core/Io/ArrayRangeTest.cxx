@@ -89,8 +89,8 @@ template <typename Value>
 class ArrayRangeOfFloats : public ::testing::Test
 {
 };
-using Floats = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(ArrayRangeOfFloats, Floats);
+using FloatTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(ArrayRangeOfFloats, FloatTypes);
 
 TYPED_TEST(ArrayRangeOfFloats, LeavesOutWhatIsNoNumber)
 {

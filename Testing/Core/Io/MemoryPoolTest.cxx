@@ -1,5 +1,6 @@
 #include "Io/MemoryPool.h"
 
+#include "Base/Bytes.h"
 #include "PagesInMemory.h"
 #include "TestTools.h"
 
@@ -133,8 +134,6 @@ TEST(Segment, SaysHowMuchMemoryIsMissing)
 }
 
 namespace {
-
-constexpr std::size_t MiB = std::size_t(1) << 20;
 
 /// Takes memory like a read of one array, without reading, and returns the memory at once.
 void TakeAndGiveBack(MemoryPool& pool, std::size_t bytes)

@@ -15,7 +15,7 @@ using Shape = RegionOfInterest::Shape;
 
 /// Returns a row of `count` patches of 4 x 4 x 4 cells of size 0.5, 0.25, 1, from x = 10 on: patch i from 10
 /// + 2 i to 12 + 2 i.
-Catalog Row(int count)
+Catalog RowOfPatches(int count)
 {
   std::vector<Box> boxes;
   for (int i = 0; i < count; ++i) {
@@ -28,7 +28,7 @@ Catalog Row(int count)
   return catalog;
 }
 
-std::vector<int> Numbers(const std::vector<bool>& flags)
+std::vector<int> NumbersOfTrue(const std::vector<bool>& flags)
 {
   std::vector<int> numbers;
   for (std::size_t p = 0; p < flags.size(); ++p) {
@@ -45,7 +45,7 @@ std::vector<int> InBox(const Catalog& catalog, const Double3& lower, const Doubl
   region.Type = Shape::InBox;
   region.Lower = lower;
   region.Upper = upper;
-  return Numbers(PatchesNear(catalog, region));
+  return NumbersOfTrue(PatchesNear(catalog, region));
 }
 
 std::vector<int> OnPlane(const Catalog& catalog, const Double3& origin, const Double3& normal)
@@ -54,19 +54,19 @@ std::vector<int> OnPlane(const Catalog& catalog, const Double3& origin, const Do
   region.Type = Shape::OnPlane;
   region.Origin = origin;
   region.Normal = normal;
-  return Numbers(PatchesNear(catalog, region));
+  return NumbersOfTrue(PatchesNear(catalog, region));
 }
 
 using List = std::vector<int>;
 
 TEST(PatchesNear, AreAllWithoutARegion)
 {
-  EXPECT_EQ(Numbers(PatchesNear(Row(3), {})), (List{0, 1, 2}));
+  EXPECT_EQ(NumbersOfTrue(PatchesNear(RowOfPatches(3), {})), (List{0, 1, 2}));
 }
 
 TEST(PatchesNear, MeetTheBoxWithOneCellMore)
 {
-  const Catalog row = Row(6);
+  const Catalog row = RowOfPatches(6);
   EXPECT_EQ(InBox(row, {13, 0, 0}, {13, 1, 1}), (List{1}));         // in the middle of patch 1
   EXPECT_EQ(InBox(row, {13.6, 0, 0}, {13.7, 1, 1}), (List{1, 2}));  // in its last cell
   EXPECT_EQ(InBox(row, {13.7, 1, 1}, {13.6, 0, 0}), (List{1, 2}));  // corners the other way round
@@ -77,7 +77,7 @@ TEST(PatchesNear, MeetTheBoxWithOneCellMore)
 
 TEST(PatchesNear, MeetThePlane)
 {
-  const Catalog row = Row(6);
+  const Catalog row = RowOfPatches(6);
   EXPECT_EQ(OnPlane(row, {15, 9, 9}, {3, 0, 0}), (List{2}));
   EXPECT_EQ(OnPlane(row, {15, 9, 9}, {-0.1, 0, 0}), (List{2}));
   EXPECT_EQ(OnPlane(row, {16, 9, 9}, {1, 0, 0}), (List{2, 3}));  // between both
@@ -89,7 +89,7 @@ TEST(PatchesNear, MeetThePlane)
 
 TEST(PatchesNear, OfTwoDimensionsDoNotMindTheThird)
 {
-  Catalog row = Row(3);
+  Catalog row = RowOfPatches(3);
   row.Dimension = 2;
   for (Patch& patch : row.Patches) {
     patch.Cells.Upper[2] = 0;
@@ -100,7 +100,7 @@ TEST(PatchesNear, OfTwoDimensionsDoNotMindTheThird)
 
 TEST(PatchesNear, OfRectilinearGridsGoByTheirAxes)
 {
-  Catalog row = Row(3);
+  Catalog row = RowOfPatches(3);
   row.Grid = GridType::Rectilinear;
   row.Axes[0] = {0, {0, 1, 2, 3, 4, 10, 20, 30, 40, 41, 42, 43, 44}, {}};
   row.Axes[1] = {0, {0, 1, 2, 3, 4}, {}};
@@ -113,29 +113,30 @@ TEST(PatchesNear, OfRectilinearGridsGoByTheirAxes)
 
 TEST(PatchesNear, AreAllWherePlacesAreNotKnown)
 {
-  Catalog row = Row(3);
+  Catalog row = RowOfPatches(3);
   row.Grid = GridType::Curvilinear;
-  EXPECT_FALSE(KnowsPositions(row));
+  EXPECT_FALSE(row.KnowsPositions());
   EXPECT_EQ(InBox(row, {-5, -5, -5}, {-4, -4, -4}), (List{0, 1, 2}));
 }
 
 TEST(PatchesWithValues, HaveThemOrTouchWhatMakesASurface)
 {
-  const Catalog row = Row(6);
+  const Catalog row = RowOfPatches(6);
   const std::vector<ValueRange> ranges{{0, 1}, {2, 3}, {2, 3}, {5, 6}, {7, 8}, {9, 9}};
-  EXPECT_EQ(Numbers(PatchesWithValues(row, ranges, {1.5, 1.5})), (List{0, 1}));        // between 0 and 1
-  EXPECT_EQ(Numbers(PatchesWithValues(row, ranges, {2.5, 2.5})), (List{0, 1, 2, 3}));  // in 1 and 2
-  EXPECT_EQ(Numbers(PatchesWithValues(row, ranges, {8.5, 8.7})), (List{4, 5}));
-  EXPECT_EQ(Numbers(PatchesWithValues(row, ranges, {10, 11})), List{});
-  EXPECT_EQ(Numbers(PatchesWithValues(row, ranges, {-5, 50})), (List{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(NumbersOfTrue(PatchesWithValues(row, ranges, {1.5, 1.5})), (List{0, 1}));  // between 0 and 1
+  EXPECT_EQ(NumbersOfTrue(PatchesWithValues(row, ranges, {2.5, 2.5})), (List{0, 1, 2, 3}));  // in 1 and 2
+  EXPECT_EQ(NumbersOfTrue(PatchesWithValues(row, ranges, {8.5, 8.7})), (List{4, 5}));
+  EXPECT_EQ(NumbersOfTrue(PatchesWithValues(row, ranges, {10, 11})), List{});
+  EXPECT_EQ(NumbersOfTrue(PatchesWithValues(row, ranges, {-5, 50})), (List{0, 1, 2, 3, 4, 5}));
 }
 
 TEST(PatchesWithValues, CountWhatIsUnknownAndLeaveOutWhatHasNone)
 {
-  const Catalog row = Row(5);
+  const Catalog row = RowOfPatches(5);
   const ValueRange none = ValueRange::EmptyRange();
-  EXPECT_EQ(Numbers(PatchesWithValues(row, {none, none, none, {1, 2}, none}, {1, 1})), (List{2, 3, 4}));
-  EXPECT_EQ(Numbers(PatchesWithValues(row, {{}, {1, 2}, {1, 2}, {1, 2}, {1, 2}}, {7, 7})), (List{0, 1}));
+  EXPECT_EQ(NumbersOfTrue(PatchesWithValues(row, {none, none, none, {1, 2}, none}, {1, 1})), (List{2, 3, 4}));
+  EXPECT_EQ(
+      NumbersOfTrue(PatchesWithValues(row, {{}, {1, 2}, {1, 2}, {1, 2}, {1, 2}}, {7, 7})), (List{0, 1}));
 }
 
 TEST(PatchesWithValues, CountThoseAcrossOneCell)
@@ -144,19 +145,19 @@ TEST(PatchesWithValues, CountThoseAcrossOneCell)
   // all three patches.
   Catalog catalog;
   testing::AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}, {{4, 0, 0}, {4, 3, 3}}, {{5, 0, 0}, {8, 3, 3}}});
-  EXPECT_EQ(Numbers(PatchesWithValues(catalog, {{0, 1}, {0, 1}, {2, 3}}, {1.5, 1.5})), (List{0, 1, 2}));
+  EXPECT_EQ(NumbersOfTrue(PatchesWithValues(catalog, {{0, 1}, {0, 1}, {2, 3}}, {1.5, 1.5})), (List{0, 1, 2}));
 }
 
 TEST(PatchesWithValues, CountOtherLevelsWhereTheyMeet)
 {
-  Catalog catalog = Row(4);
+  Catalog catalog = RowOfPatches(4);
   testing::AddLevel(catalog, {{{8, 0, 0}, {15, 7, 7}}});  // on patch 1, and beside 0 and 2
   catalog.Levels[1].Ratio = {2, 2, 2};
   const std::vector<ValueRange> ranges{{0, 1}, {2, 3}, {2, 3}, {2, 3}, {2, 3}};
-  EXPECT_EQ(Numbers(PatchesWithValues(catalog, ranges, {0.5, 0.5})), (List{0, 1, 4}));
+  EXPECT_EQ(NumbersOfTrue(PatchesWithValues(catalog, ranges, {0.5, 0.5})), (List{0, 1, 4}));
   // Patches 0 to 3 of the coarse level are beside the fine patch, under it, or one patch away from it.
   const std::vector<ValueRange> fineIsGreat{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {8, 9}};
-  EXPECT_EQ(Numbers(PatchesWithValues(catalog, fineIsGreat, {5, 5})), (List{0, 1, 2, 4}));
+  EXPECT_EQ(NumbersOfTrue(PatchesWithValues(catalog, fineIsGreat, {5, 5})), (List{0, 1, 2, 4}));
 }
 
 TEST(ValueRange, AllowsForRoundingToFloats)
@@ -216,7 +217,7 @@ double CheckCellsOnPlane(const Catalog& catalog, const Box& cells, const RegionO
 
 TEST(CellsOnPlane, AreAllThatItMeetsAndFewOthers)
 {
-  const Catalog row = Row(1);
+  const Catalog row = RowOfPatches(1);
   const Box cells{{-20, 3, 100}, {45, 40, 160}};
   RegionOfInterest plane;
   plane.Type = Shape::OnPlane;

@@ -1,5 +1,7 @@
 #include "Plan/ReadPlan.h"
 
+#include "Base/Bytes.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,9 +10,6 @@
 
 namespace patchio {
 namespace {
-
-constexpr std::uint64_t KiB = 1 << 10;
-constexpr std::uint64_t MiB = 1 << 20;
 
 /// Gaps of up to 1000 bytes are bridged.
 constexpr StorageModel Model{1e-3, 1e6};

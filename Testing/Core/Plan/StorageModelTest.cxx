@@ -1,5 +1,7 @@
 #include "Plan/ReadPlan.h"
 
+#include "Base/Bytes.h"
+
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -7,8 +9,6 @@
 namespace patchio {
 namespace {
 
-constexpr std::uint64_t KiB = 1 << 10;
-constexpr std::uint64_t MiB = 1 << 20;
 constexpr std::uint64_t Plenty = std::uint64_t(1) << 40;
 
 struct Case

@@ -24,7 +24,7 @@ using testing::TempFolder;
 using testing::WriteText;
 
 constexpr double Now = 1.8e9;  ///< in January 2027
-constexpr const char* Mounts =
+constexpr const char* MountInfo =
     "1 0 4000:1 / /proj rw - lustre mds:/fs rw\n"
     "2 1 4000:2 / /proj/other rw - nfs4 server:/other rw\n";
 
@@ -96,7 +96,7 @@ class Profiles : public ::testing::Test
 protected:
   Profiles()
   {
-    WriteText(this->Folder / "mountinfo", Mounts);
+    WriteText(this->Folder / "mountinfo", MountInfo);
     for (const char* name : {"own", "site1", "site2"}) {
       std::filesystem::create_directory(this->Folder / name);
     }
