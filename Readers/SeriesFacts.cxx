@@ -1,6 +1,6 @@
 #include "SeriesFacts.h"
 
-#include "Catalog/Bounds.h"
+#include "Catalog/Catalog.h"
 #include "Plan/Interest.h"
 #include "Read/OpenedSeries.h"
 

@@ -1,4 +1,5 @@
-#include "Hdf5/ChunkLists.h"
+// The list of the chunks of a data set, read from any of the six types of index in HDF5 files.
+#include "Hdf5/Structure.h"
 
 #include "Hdf5/FileBytes.h"
 #include "Hdf5/Trees.h"

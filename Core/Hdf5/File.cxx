@@ -258,7 +258,7 @@ const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Da
     sources.Type = {other.Class, other.IsPlain, other.BigEndian, other.Signed, false, other.ElementBytes, {}};
   }
   if (info.Fill != 0 && ElementTypeOf(sources.Type) != own) {
-    throw Unsupported("virtual data set of parts of different types");
+    throw Unsupported("virtual data set whose fill value has another type than its parts");
   }
   sources.Runs = AddGapRuns(std::move(sources.Runs), info.Values);
   return this->Sources.emplace(dataset, std::move(sources)).first->second;

@@ -1,4 +1,6 @@
-#include "Hdf5/Image.h"
+// A file driver of the HDF5 library that creates files in memory, without the values: PatchIO writes the
+// values to the storage.
+#include "Hdf5/Output.h"
 
 #include <algorithm>
 #include <cstring>

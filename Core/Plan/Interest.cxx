@@ -1,8 +1,8 @@
 #include "Plan/Interest.h"
 
 #include "Base/Error.h"
-#include "Catalog/Bounds.h"
 #include "Catalog/Box.h"
+#include "Catalog/Catalog.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -45,7 +45,7 @@ void OpenedStep::SetStep(Communicator& ranks, const TimeStep& step)
     return;
   }
   if (now.PatchesChange && now.StepInFile != step.StepInFile) {
-    this->CheckUnchanged();
+    RunOnAllRanks(ranks, [this] { this->CheckUnchanged(); });  // a rank may see the change before other ranks
     this->Description = std::make_shared<const Catalog>(ReadCatalog(ranks, step));
     return;
   }

@@ -74,8 +74,9 @@ std::vector<RateSample> UnloadedRates::Samples(bool mustBeUnloaded) const
 
 namespace {
 
-/// Seconds until the first window if the storage is unknown: such a read must not wait a second before it
-/// searches for a better number.
+/// Seconds from the beginning of a read to its first window, in which the controller begins to adapt N; see
+/// ReadControlOptions::FirstWindow. Without a profile, the initial N is a guess, so its read adapts N
+/// earlier.
 constexpr double FirstWindowUnknown = 0.1;
 constexpr double FirstWindowKnown = 1;
 /// Least duration in seconds of a read that refines a profile: shorter reads tell too little about a storage.

@@ -1,6 +1,6 @@
 // Conversion of storage profiles from and to JSON.
 #include "Base/Error.h"
-#include "Tuning/Median.h"
+#include "Tuning/RateFit.h"
 #include "Tuning/StorageProfile.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,10 @@
 #include "Tuning/RateFit.h"
 
 #include "Tuning/LeastSquares.h"
-#include "Tuning/Median.h"
 
 #include <fmt/format.h>
+
+#include <boost/math/statistics/univariate_statistics.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -424,6 +425,11 @@ ConcurrencyRange EstimateBestRange(const std::vector<RateSample>& samples)
     return found[static_cast<std::size_t>(part * static_cast<double>(found.size() - 1) + 0.5)];
   };
   return {std::min(place(tail), fit.Best()), std::max(place(1 - tail), fit.Best())};
+}
+
+double MedianOf(std::vector<double> values)
+{
+  return boost::math::statistics::median(values.begin(), values.end());
 }
 
 }  // namespace patchio

@@ -121,4 +121,7 @@ struct StorageCurve
   std::string Source;               ///< origin of N*; empty: unknown
 };
 
+/// Returns the median; the mean of the two middle values if their number is even. `values` must not be empty.
+double MedianOf(std::vector<double> values);
+
 }  // namespace patchio

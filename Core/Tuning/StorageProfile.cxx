@@ -4,7 +4,7 @@
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Text.h"
-#include "Tuning/Median.h"
+#include "Tuning/RateFit.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

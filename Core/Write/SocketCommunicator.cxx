@@ -50,8 +50,9 @@ public:
   int Get() const { return this->Number; }
   bool IsOpen() const { return this->Number >= 0; }
 
-  /// Sets the time limit of Send() and Receive(), in seconds, and sends small messages without delay.
-  void SetTimeout(double seconds) const;
+  /// Sets the time limit of Send() and Receive(), in seconds, and turns off Nagle's algorithm (TCP_NODELAY),
+  /// which delays small messages.
+  void SetOptions(double seconds) const;
   /// Sends or receives all bytes. Returns false if the other process has ended, or, with EAGAIN in errno,
   /// after the time limit.
   bool Send(const void* data, std::size_t bytes) const;
@@ -174,7 +175,7 @@ Socket::~Socket()
   }
 }
 
-void Socket::SetTimeout(double seconds) const
+void Socket::SetOptions(double seconds) const
 {
   const timeval most{static_cast<time_t>(seconds), static_cast<suseconds_t>(std::fmod(seconds, 1) * 1e6)};
   ::setsockopt(this->Number, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
@@ -220,7 +221,7 @@ std::pair<Socket, int> Listener::AcceptNext() const
   pollfd event = {this->Listening.Get(), POLLIN, 0};
   Socket socket(::poll(&event, 1, 1000) > 0 ? ::accept4(event.fd, nullptr, nullptr, SOCK_CLOEXEC) : -1);
   Handshake handshake;
-  socket.SetTimeout(ConnectSeconds);
+  socket.SetOptions(ConnectSeconds);
   if (!socket.IsOpen() || !socket.Receive(&handshake, sizeof handshake) ||
       handshake.Secret != this->Local.Secret) {
     return {Socket(), -1};
@@ -239,7 +240,7 @@ Socket Connect(int from, int to, const Endpoint& endpoint)
   std::string fault = "the rank has no network address";
   for (const std::uint32_t address : addresses) {
     Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    socket.SetTimeout(ConnectSeconds);
+    socket.SetOptions(ConnectSeconds);
     const sockaddr_in place = SocketAddress(address, endpoint.Port);
     const Handshake handshake{endpoint.Secret, from};
     if (::connect(socket.Get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0 &&
@@ -381,7 +382,7 @@ void SocketCommunicator::AcceptRanks(int count)
     if (rank < 0 || rank >= this->SizeValue || this->Sockets[rank].IsOpen()) {
       return false;
     }
-    socket.SetTimeout(this->WaitSeconds);
+    socket.SetOptions(this->WaitSeconds);
     this->Sockets[rank] = std::move(socket);
     return true;
   });
@@ -396,7 +397,7 @@ void SocketCommunicator::AcceptRanks(int count)
 void SocketCommunicator::ConnectToRank(int rank)
 {
   this->Sockets[rank] = Connect(this->RankValue, rank, this->Endpoints[rank]);
-  this->Sockets[rank].SetTimeout(this->WaitSeconds);
+  this->Sockets[rank].SetOptions(this->WaitSeconds);
 }
 
 /// Makes the missing connections to the ranks for which needed[rank] is true. Of two ranks, the rank with the

@@ -1,6 +1,5 @@
 #include "pqReadAbort.h"
 
-#include "AbortMessage.h"
 #include "pqApplicationCore.h"
 #include "pqCoreUtilities.h"
 #include "pqPipelineSource.h"
@@ -14,6 +13,7 @@
 #include "vtkCommand.h"
 #include "vtkMultiProcessController.h"
 #include "vtkNew.h"
+#include "vtkPVPatchReader.h"
 #include "vtkPVProgressHandler.h"
 #include "vtkPVSession.h"
 #include "vtkPVXMLElement.h"
@@ -466,8 +466,8 @@ void pqReadAbort::onWaitProgress(vtkObject* handler)
     // The client sends the message repeatedly, because several requests in a row may read.
     this->Aborting = true;
     session->GetController(vtkPVSession::DATA_SERVER_ROOT)
-        ->Send(patchio::AbortText.data(), static_cast<vtkIdType>(patchio::AbortText.size()), 1,
-            patchio::AbortTag);
+        ->Send(vtkPVPatchReader::AbortText.data(), static_cast<vtkIdType>(vtkPVPatchReader::AbortText.size()),
+            1, vtkPVPatchReader::AbortTag);
   }
 }
 

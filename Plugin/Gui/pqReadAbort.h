@@ -5,7 +5,7 @@
  * ParaView 5.11 has the button, but the button does nothing. This class enables the button while a reader
  * reads. With a builtin server, Esc or a click sets the reader's AbortExecute, which the reader checks every
  * 10 ms. With a pvserver, the client waits for an answer, but receives progress 20 times a second. At the
- * next progress, the client sends an abort message (AbortMessage.h) to the server's vtkPVPatchReader.
+ * next progress, the client sends an abort message to the server's vtkPVPatchReader.
  *
  * After an abort, this class stops a playing animation, and enables Apply, so that the user can read again.
  */

@@ -1,7 +1,5 @@
 #include "vtkPVPatchReader.h"
 
-#include "AbortMessage.h"
-
 #include <vtkClientSocket.h>
 #include <vtkCommand.h>
 #include <vtkMultiProcessController.h>
@@ -36,7 +34,7 @@ bool HasAbortMessage(vtkSocketCommunicator& client)
   // Without data, no message waits, or the connection is broken. ParaView detects broken connections by
   // itself.
   return size > 0 &&
-         std::string_view(waiting.data(), static_cast<std::size_t>(size)).find(patchio::AbortText) !=
+         std::string_view(waiting.data(), static_cast<std::size_t>(size)).find(vtkPVPatchReader::AbortText) !=
              std::string_view::npos;
 }
 
@@ -52,7 +50,7 @@ public:
   {
     int tag = 0;
     std::memcpy(&tag, message, sizeof(tag));
-    if (tag == patchio::AbortTag) {
+    if (tag == vtkPVPatchReader::AbortTag) {
       // ParaView's own observer would report an error.
       this->SetAbortFlag(1);
     }

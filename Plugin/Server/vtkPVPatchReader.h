@@ -3,8 +3,8 @@
  * @brief The reader within ParaView, whose reads a client of a pvserver can stop
  *
  * While a pvserver executes, the server receives no messages, and its client waits. But the server sends
- * progress, and the client may reply with an abort message (AbortMessage.h). pqReadAbort sends this message
- * when the user presses Esc. Each time the reader reports progress (about every 10 ms), rank 0 looks for an
+ * progress, and the client may reply with an abort message. pqReadAbort sends this message when the user
+ * presses Esc. Each time the reader reports progress (about every 10 ms), rank 0 looks for an
  * abort message in the socket, without receiving the message. If a message waits, rank 0 sets AbortExecute,
  * which the reader passes on to the other ranks.
  *
@@ -23,6 +23,8 @@
 #include "vtkPatchReader.h"
 #include "vtkWeakPointer.h"  // for the connection
 
+#include <string_view>
+
 class vtkSocketCommunicator;
 
 class VTKPATCHIOSERVER_EXPORT vtkPVPatchReader : public vtkPatchReader
@@ -30,6 +32,11 @@ class VTKPATCHIOSERVER_EXPORT vtkPVPatchReader : public vtkPatchReader
 public:
   static vtkPVPatchReader* New();
   vtkTypeMacro(vtkPVPatchReader, vtkPatchReader);
+
+  /// The tag of the abort message. Other messages of ParaView have other tags.
+  static constexpr int AbortTag = 1346457409;
+  /// The text of the abort message. The text is so long that other messages do not contain it by chance.
+  static constexpr std::string_view AbortText = "PatchIO: stop reading 5d0e81c3f97a46b2";
 
 protected:
   vtkPVPatchReader();

@@ -5,8 +5,9 @@ import warnings
 
 import numpy as np
 
-from . import _arguments, _describe, _errors, _pyvista, _sampling, _threads, _xarray, _yt
+from . import _arguments, _describe, _errors, _sampling, _threads, _xarray, _yt
 from ._errors import Error, step_error
+from ._optional import import_optional
 
 _LEVEL = np.dtype([("first_patch", "i4"), ("patch_count", "i4"), ("ratio", "i4", 3), ("spacing", "f8", 3)])
 _PATCH = np.dtype([("level", "i4"), ("number", "i4"), ("writer", "i4"), ("lower", "i4", 3), ("upper", "i4", 3)])
@@ -249,7 +250,12 @@ class Step:
         few or no such cells, so that the results of filters that ignore the flags (VTK's contours) are correct, too.
         Values are not copied. Raises ImportError if pyvista is not installed.
         """
-        return _pyvista.to_pyvista(self, variables, patches, levels, bounds, blocks)
+        pyvista = import_optional("pyvista", "to_pyvista()")
+        from ._grids import grids_of    # needs VTK, which PyVista brings
+        found = pyvista.MultiBlock()
+        for _, name, grid in grids_of(self, variables, patches, levels, bounds, blocks):
+            found.append(pyvista.wrap(grid), name)
+        return found
 
     def to_xarray(self, variables=None, *, level=None):
         """Reads one level and returns an xarray.Dataset with the dimensions x, y, z, or lon, lat, lev.

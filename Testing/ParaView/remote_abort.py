@@ -16,7 +16,7 @@ Connect("127.0.0.1", int(os.environ["PATCHIO_PORT"]))
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
 session = servermanager.ActiveConnection.Session
-# As in Plugin/Server/AbortMessage.h.
+# As in Plugin/Server/vtkPVPatchReader.h.
 TAG, TEXT = 1346457409, "PatchIO: stop reading 5d0e81c3f97a46b2"
 
 

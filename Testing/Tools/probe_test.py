@@ -198,7 +198,7 @@ def case_values(bench):
     study = ["--functions", functions, "--views", "own,interleaved", "--sizes", "128k", "--blocks", "8k", "--repetitions",
              "2"] + SHORT
     faults = {"read_at": "read a wrong value at byte ", "write_at": "contains a wrong value at byte ",
-              "write_all": "moved 0 of", "read_shared": "blocks twice", "write_shared": "twice",
+              "write_all": "moved 0 of", "read_shared": "overlap or leave gaps", "write_shared": "twice",
               "read_all": "rank 1: "}
     for function, message in faults.items():
         code = 0 if function in ("read_all", "write_all") else 1

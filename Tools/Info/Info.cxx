@@ -1,7 +1,7 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Text.h"
-#include "Catalog/Bounds.h"
+#include "Catalog/Catalog.h"
 #include "Info/StepFacts.h"
 #include "Read/CollectiveCalls.h"
 #include "Session.h"

@@ -3,7 +3,7 @@
 #include "Base/Text.h"
 #include "Probe/StorageMeter.h"
 #include "Tuning/LeastSquares.h"
-#include "Tuning/Median.h"
+#include "Tuning/RateFit.h"
 
 #include <fmt/format.h>
 

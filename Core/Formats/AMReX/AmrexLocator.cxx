@@ -307,7 +307,9 @@ void Locator::WriteLocation(std::size_t request, int component, const RequestedF
     this->Table.Problems.push_back({request,
         !fab.Fault.empty()
             ? fab.Fault
-            : fmt::format("{}: the catalog has a variable without a component number.", this->Data.Path)});
+            : fmt::format("{}: the plotfile has no component for the variable '{}'. Use File > Reload Files, "
+                          "or Reload() in scripts.",
+                  this->Data.Path, PlainText(this->Data.Variables[this->Requests[request].Variable].Name))});
     return;
   }
   const std::uint64_t bytes = this->BytesOfComponent(fab);

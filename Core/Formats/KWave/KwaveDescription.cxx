@@ -690,7 +690,7 @@ void Reader::AddNotes()
   addNote(this->Damaged, "damaged data sets of " + this->Result.Path, this->Result.Warnings);
 }
 
-/// Throws Error if the file has neither values nor a mask.
+/// Throws Error if the file has neither values, nor a sensor mask, nor sources.
 void Reader::CheckNotEmpty() const
 {
   if (this->Result.Sets.empty()) {

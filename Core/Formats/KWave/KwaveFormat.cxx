@@ -1,7 +1,7 @@
 #include "Formats/KWave/KwaveFormat.h"
 
 #include "Base/Error.h"
-#include "Formats/CutBox.h"
+#include "Catalog/Box.h"
 #include "Formats/Hdf5Locator.h"
 #include "Formats/KWave/KwaveFile.h"
 

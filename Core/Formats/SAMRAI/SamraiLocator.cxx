@@ -4,7 +4,6 @@
 #include "Catalog/Location.h"
 #include "Formats/LocateTask.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
-#include "Formats/SAMRAI/SamraiNames.h"
 #include "Hdf5/File.h"
 #include "Hdf5/Structure.h"
 

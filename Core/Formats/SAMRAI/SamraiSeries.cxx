@@ -5,7 +5,6 @@
 #include "Base/Text.h"
 #include "Formats/FindSteps.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
-#include "Formats/SAMRAI/SamraiNames.h"
 #include "Hdf5/File.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // The summary of one dump: time and step, the whole catalog, the least and greatest values on patches.
 #include "Base/Error.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
-#include "Formats/SAMRAI/SamraiNames.h"
 #include "Hdf5/File.h"
 
 #include <fmt/format.h>

@@ -55,9 +55,9 @@ private:
   void ReadSizes();
   void SumCells();
   void ReadSteps(const StepsGroup& steps);
-  std::vector<std::int64_t> PartitionsOfSteps(const StepsGroup& steps, const std::vector<std::int64_t>& point,
-      std::vector<std::int64_t>& first) const;
-  bool AreConsecutive(std::size_t each, const std::vector<std::int64_t>& point) const;
+  std::vector<std::int64_t> CountPartitions(const StepsGroup& steps,
+      const std::vector<std::int64_t>& firstPoints, std::vector<std::int64_t>& firstPartitions) const;
+  bool AreConsecutive(std::size_t each, const std::vector<std::int64_t>& firstPoints) const;
   std::uint64_t OffsetsBefore(const MeshStep& step, std::size_t list) const;
 
   const Access& File;
@@ -186,40 +186,40 @@ void Partitions::SumCells()
 }
 
 /// Returns the number of partitions of each step. Steps/NumberOfParts may be missing if all steps have
-/// equally many. Completes `first`: with external time steps, VTK's writer leaves it 0 although each step has
-/// its own partitions.
-std::vector<std::int64_t> Partitions::PartitionsOfSteps(
-    const StepsGroup& steps, const std::vector<std::int64_t>& point, std::vector<std::int64_t>& first) const
+/// equally many. Completes `firstPartitions`: with external time steps, VTK's writer writes zeros although
+/// each step has its own partitions.
+std::vector<std::int64_t> Partitions::CountPartitions(const StepsGroup& steps,
+    const std::vector<std::int64_t>& firstPoints, std::vector<std::int64_t>& firstPartitions) const
 {
   if (const auto counts = steps.Find("NumberOfParts")) {
     return *counts;
   }
-  bool shared = std::all_of(first.begin(), first.end(), [](std::int64_t part) { return part == 0; });
+  bool shared = std::all_of(
+      firstPartitions.begin(), firstPartitions.end(), [](std::int64_t part) { return part == 0; });
   const std::size_t each = this->Sizes.size() / steps.Count();
-  if (shared && this->AreConsecutive(each, point)) {
+  if (shared && this->AreConsecutive(each, firstPoints)) {
     shared = false;
-    for (std::size_t s = 0; s < first.size(); ++s) {
-      first[s] = static_cast<std::int64_t>(s * each);
+    for (std::size_t s = 0; s < firstPartitions.size(); ++s) {
+      firstPartitions[s] = static_cast<std::int64_t>(s * each);
     }
   }
-  return std::vector<std::int64_t>(
-      steps.Count(), static_cast<std::int64_t>(shared ? this->Sizes.size() : each));
+  const auto ofStep = static_cast<std::int64_t>(shared ? this->Sizes.size() : each);
+  return std::vector<std::int64_t>(steps.Count(), ofStep);
 }
 
-/// Returns whether the points of each step begin after the points of the preceding step, if each step has
-/// `each` partitions.
-bool Partitions::AreConsecutive(std::size_t each, const std::vector<std::int64_t>& point) const
+/// Returns whether each step's points follow those of the step before, if each step has `each` partitions.
+bool Partitions::AreConsecutive(std::size_t each, const std::vector<std::int64_t>& firstPoints) const
 {
   std::uint64_t before = 0;
-  for (std::size_t s = 0; s < point.size(); ++s) {
-    if (static_cast<std::uint64_t>(point[s]) != before) {
+  for (std::size_t s = 0; s < firstPoints.size(); ++s) {
+    if (static_cast<std::uint64_t>(firstPoints[s]) != before) {
       return false;
     }
     for (std::size_t p = s * each; p < (s + 1) * each; ++p) {
       before = AddOffsets(this->File, before, static_cast<std::uint64_t>(this->Sizes[p].Points));
     }
   }
-  return point.size() > 1 && before > 0 && each * point.size() == this->Sizes.size();
+  return firstPoints.size() > 1 && before > 0 && each * firstPoints.size() == this->Sizes.size();
 }
 
 void Partitions::ReadSteps(const StepsGroup& steps)
@@ -228,7 +228,7 @@ void Partitions::ReadSteps(const StepsGroup& steps)
   std::vector<std::int64_t> first = steps.Read("PartOffsets");
   const std::vector<std::int64_t> point = steps.Read("PointOffsets"), cell = steps.Read("CellOffsets", lists),
                                   connectivity = steps.Read("ConnectivityIdOffsets", lists);
-  const std::vector<std::int64_t> counts = this->PartitionsOfSteps(steps, point, first);
+  const std::vector<std::int64_t> counts = this->CountPartitions(steps, point, first);
   for (std::size_t s = 0; s < steps.Count(); ++s) {
     MeshStep& step = this->MeshSteps.emplace_back();
     step.FirstPartition = static_cast<std::size_t>(first[s]);

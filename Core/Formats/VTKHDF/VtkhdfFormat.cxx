@@ -2,7 +2,7 @@
 
 #include "Base/Bytes.h"
 #include "Base/Error.h"
-#include "Formats/CutBox.h"
+#include "Catalog/Box.h"
 #include "Formats/Hdf5Locator.h"
 #include "Formats/VTKHDF/VtkhdfAccess.h"
 

@@ -1,5 +1,5 @@
 // Compares the bounds of levels with geometry calculated by hand.
-#include "Catalog/Bounds.h"
+#include "Catalog/Catalog.h"
 
 #include "TestTools.h"
 

@@ -1,7 +1,6 @@
 #include "SamraiDump.h"
 
 #include "Formats/SAMRAI/SamraiFormat.h"
-#include "Formats/SAMRAI/SamraiNames.h"
 #include "Hdf5/File.h"
 #include "TestTools.h"
 

@@ -243,8 +243,8 @@ TEST_F(Hdf5File, ReadsSmallValuesInAllLayouts)
       EXPECT_EQ(
           file.Range<double>(name, 13, 20), std::vector<double>(values.begin() + 13, values.begin() + 33));
       EXPECT_EQ(file.Range<std::int64_t>(name, 1, 2), (std::vector<std::int64_t>{1, 2}));
-      EXPECT_THAT(
-          MessageOf([&, name = name] { file.Range<int>(name, 50, 11); }), HasSubstr("11 values from 50"));
+      EXPECT_THAT(MessageOf([&, name = name] { file.Range<int>(name, 50, 11); }),
+          HasSubstr("11 values from index 50"));
     }
   }
 }

@@ -250,7 +250,7 @@ def targets(arguments, folder, truth):
     expect(code == 0 and len(stranger.read(some)) == len(truth.steps), "the same variables: %d, %s", code, text)
     for source in (container, container + "/index", truth.path + "/../again.pio"):
         code, text = run(arguments, "convert", source, container, "--overwrite")
-        expect(code == 2 and "itself" in text, "into itself: %d, %s", code, text)
+        expect(code == 2 and "must not be the data themselves" in text, "into itself: %d, %s", code, text)
     truth.check(container, "into itself", len(truth.steps))
     code, text = run(arguments, "convert", arguments.series, os.path.join(container, "inner.pio"))
     expect(code == 1 and "within" in text, "one within another: %d, %s", code, text)
