@@ -129,20 +129,6 @@ std::vector<ValueRange> ReadRanges(Communicator& ranks, const Catalog& catalog, 
   return ranges;
 }
 
-bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadProgressCallback&)>& read,
-    const ReadProgressCallback& progress, const std::function<void()>& whileWaiting)
-{
-  SharedProgress together(ranks);
-  RateLimiter pace(ReportInterval);
-  const auto shallStop = [&] { return progress && pace.TryAcquire() && !progress(together.Total()); };
-  read([&](const ReadProgress& ofThisRank) { return together.Step(ofThisRank, shallStop()); });
-  together.Finish([&] {
-    whileWaiting();
-    return shallStop();
-  });
-  return !together.Stopped();
-}
-
 GatheredFaults GatherFaults(
     Communicator& ranks, const std::string& fatal, const std::vector<LoadFault>& faults)
 {

@@ -53,14 +53,6 @@ std::vector<ValueRange> ReadRanges(Communicator& ranks, const Catalog& catalog, 
 
 // Reading
 
-/// Runs `read` on every rank. Returns true when all ranks have read. If `progress` returns false on any rank,
-/// all ranks stop, and the result is false on all ranks.
-///
-/// `read` reports its progress, ends soon after the callback has returned false, and must not throw.
-/// `progress` (may be null) is called about every 10 ms with the progress of all ranks together.
-/// `whileWaiting` is called many times a second on a rank that waits for other ranks.
-bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadProgressCallback&)>& read,
-    const ReadProgressCallback& progress, const std::function<void()>& whileWaiting);
 /// Returns the faults of all ranks. `fatal`: the fault that ended this rank's read as a whole, or an empty
 /// text.
 GatheredFaults GatherFaults(

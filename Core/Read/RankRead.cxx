@@ -112,7 +112,16 @@ LoadResult RankRead::Read(const ReadProgressCallback& progress)
   if (this->Shared->Table.Problems.empty() || !this->Shared->Request->StopAtFault) {
     report.PrefetchedBytes = this->Shared->Meter.Bytes();
     this->Allocate();
-    this->Execute(progress);
+    const double byLibrary = static_cast<double>(this->Shared->Plan.Library.size());
+    const double all = byLibrary + static_cast<double>(this->Shared->TaskCount());
+    this->LibraryShare = all > 0 ? byLibrary / all : 0;
+    if (this->ReadThroughLibrary(progress)) {
+      this->ReadInTasks(progress);
+    } else {
+      this->Stop();
+    }
+    this->Tasks->Rethrow();
+    this->ReportTasks();
     report.WaitSeconds = this->Watch.Seconds();
     report.ReadSeconds = report.WaitSeconds;
     if (report.Prefetches) {
@@ -162,20 +171,6 @@ void RankRead::Allocate()
   this->Tasks = std::make_unique<IoScheduler>(
       this->Shared->TaskCount(), [tasks = this->Shared](std::size_t task) { tasks->Execute(task); },
       this->Shared->Request->IsPrefetch ? TaskPriority::Prefetch : TaskPriority::Read);
-}
-
-void RankRead::Execute(const ReadProgressCallback& progress)
-{
-  const double byLibrary = static_cast<double>(this->Shared->Plan.Library.size());
-  const double all = byLibrary + static_cast<double>(this->Shared->TaskCount());
-  this->LibraryShare = all > 0 ? byLibrary / all : 0;
-  if (this->ReadThroughLibrary(progress)) {
-    this->ReadInTasks(progress);
-  } else {
-    this->Stop();
-  }
-  this->Tasks->Rethrow();
-  this->ReportTasks();
 }
 
 /// Reads the arrays that need the HDF5 library, on this thread, because the library is not thread-safe.

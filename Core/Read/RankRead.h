@@ -138,7 +138,6 @@ public:
 private:
   bool MakeRoom();
   void SizePool(MemoryPool& pool) const;
-  void Execute(const ReadProgressCallback& progress);
   bool ReadThroughLibrary(const ReadProgressCallback& progress);
   void ReadInTasks(const ReadProgressCallback& progress);
   void ReadOnThisThread(const ReadProgressCallback& progress);

@@ -4,6 +4,7 @@
 #include "Base/Error.h"
 #include "Base/Memory.h"
 #include "Base/Stopwatch.h"
+#include "Io/Progress.h"
 #include "Read/CollectiveCalls.h"
 #include "Tuning/ReadControl.h"
 
@@ -208,22 +209,24 @@ LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgres
   if (!request.IsPrefetch) {
     CheckMemoryOfMachines(*loaded.Ranks, loaded.ReadOfRank->BytesNeeded());
   }
-  std::string fatal;
+  SharedProgress together(*loaded.Ranks);
+  RateLimiter pace(ReportInterval);
+  const auto shallStop = [&] { return progress && pace.TryAcquire() && !progress(together.Total()); };
   std::vector<LoadFault> faults;
-  const auto read = [&](const ReadProgressCallback& goesOn) {
-    fatal = CatchError([&] {
-      loaded.Result = loaded.ReadOfRank->Read(goesOn);
-      faults = loaded.Result.Faults;
-      ReportMissingPositions(loaded.Data(), request, loaded.Result, faults);
-    });
-  };
-  const bool goesOn = ReadCollectively(*loaded.Ranks, read, progress, [&request] {
+  const std::string fatal = CatchError([&] {
+    loaded.Result = loaded.ReadOfRank->Read(
+        [&](const ReadProgress& ofThisRank) { return together.Step(ofThisRank, shallStop()); });
+    faults = loaded.Result.Faults;
+    ReportMissingPositions(loaded.Data(), request, loaded.Result, faults);
+  });
+  together.Finish([&] {
     if (request.Control) {
       request.Control->ServeOtherRanks();
     }
+    return shallStop();
   });
   threads.End(request);
-  if (!goesOn) {
+  if (together.Stopped()) {
     loaded.Outcome = LoadOutcome::Stopped;
     return loaded;
   }

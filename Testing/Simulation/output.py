@@ -398,7 +398,7 @@ def refusals(options, folder):
     expect(code == 0, "overwrite: exit code %d, %s", code, said)
     check(out, range(2))
     code, said = run([options.client, config(folder, {"overwrite": True}, memory="20 kB", mode="thread"), "4"], 2)
-    expect(code == 1 and '"memory" in the output configuration is' in said, "too little memory for ghosts: exit code %d, %s", code, said)
+    expect(code == 1 and '"memory" in the output configuration allows' in said, "too little memory for ghosts: exit code %d, %s", code, said)
     code, said = run([options.client, config(folder, {"overwrite": True}, memory="150 kB", mode="ranks"), "4"], 3)
     expect(code == 1 and said.count("on I/O rank 2") == 8 and 'Raise "memory"' in said, "too little memory for a step: exit code %d, %s", code, said)
     code, said = run([options.acoustic, config(folder, {}, mode="ranks")], 2)
