@@ -35,8 +35,9 @@ public:
   /**
    * The grids to show if the data have several grids: the name of a grid, "All" or "Automatic". "Automatic",
    * the default, is the grid whose values change from step to step; without such a grid, the grid with the
-   * most values. "All" and "Automatic" ignore grids without a selected array. If the data have no grid of the
-   * name, the update fails with an error.
+   * most values. "All" and "Automatic" ignore grids that have arrays but no selected array, unless no grid
+   * has a selected array. "All" includes grids without arrays, such as lists of points. If the data have no
+   * grid of the name, the update fails with an error.
    */
   vtkSetStdStringFromCharMacro(Grids);
   vtkGetCharFromStdStringMacro(Grids);

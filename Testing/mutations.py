@@ -2,9 +2,9 @@
 
 usage: mutations.py [--number N] [--seed S] [--minutes M] [--build FOLDER] [FOLDER ...]
 
-FOLDER: the sources to change; Core and Filters by default. Run the program in a copy of the sources that nobody else changes: the
-program writes each fault into a file, and restores the file afterwards. A fault that does not compile is replaced by another. Some
-surviving faults change nothing that a user could notice: look at each of them. Documented in README.md here."""
+FOLDER: the sources to change; Core and Filters by default. Run the program in a separate copy of the sources, because the program
+writes each fault into a file, and then restores the file. A fault that does not compile is replaced by another fault. Examine each
+surviving fault: some change nothing that a user could notice. Documented in README.md here."""
 import argparse
 import os
 import random

@@ -303,8 +303,8 @@ unsigned char UnionOf(vtkUnsignedCharArray* flags)
   return all;
 }
 
-/// Returns whether the grid is rectilinear and has hidden points, all of which are NaN in some array, so that
-/// the reader hides these points again, and the cells around them.
+/// Returns whether the grid is rectilinear and has hidden points, and an array is NaN at all of these points.
+/// The reader then hides these points again, and the cells around them.
 bool HidesUndefined(vtkDataSet* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetPointGhostArray();

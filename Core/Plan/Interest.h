@@ -47,11 +47,11 @@ constexpr const char* AutomaticGrid = "Automatic";  ///< the most interesting gr
 constexpr const char* AllGrids = "All";  ///< all grids with a selected variable, or without variables
 
 /// Returns one flag per level of the catalog: true if the level is excluded. AutomaticGrid excludes all grids
-/// but the first in the order of GridsOf() by the selected variables only. AllGrids excludes grids with
-/// variables of which none is selected, because such grids would only hide other grids; grids without any
-/// variable, such as lists of points, are included. If no grid has a selected variable, all variables count
-/// as selected; if there are none, AutomaticGrid excludes no grid. The name of a grid selects this grid, with
-/// or without values.
+/// but the first in the order of GridsOf() by the selected variables only. AllGrids excludes each grid
+/// that has variables but no selected variable, because this grid would only hide other grids; AllGrids
+/// includes grids without variables, such as lists of points. If no grid has a selected variable, all
+/// variables count as selected; if no grid has a variable, AutomaticGrid excludes no grid. The name of a grid
+/// selects this grid, with or without values.
 ///
 /// `firstLevel`, `lastLevel`: the levels to consider; the flags of other levels are false. `variables`: the
 /// selected variables, as indices into Catalog::Variables. `choice`: AutomaticGrid, AllGrids or a

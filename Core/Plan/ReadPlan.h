@@ -23,8 +23,8 @@ struct RequestLimits
   std::uint64_t Bytes = 1;  ///< greatest size of one request
 };
 
-/// Returns the limits of requests. Gap: Latency x Bandwidth, because reading so many bytes takes as long as
-/// another request costs, but at most Bytes. Bytes: a request of Gap x f / (1 - f) bytes spends the fraction
+/// Returns the limits of requests. Gap: Latency x Bandwidth, but at most Bytes; reading Gap bytes takes as
+/// long as the latency of another request. Bytes: a request of Gap x f / (1 - f) bytes spends the fraction
 /// f = 0.9 of its time on transferring bytes; the result is clamped to 1 MiB (which network and parallel file
 /// systems transfer at once) to 16 MiB. If `totalBytes` do not suffice for 4 requests of that size on each of
 /// the `threads` threads, requests become smaller, down to 64 KiB.

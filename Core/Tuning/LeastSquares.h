@@ -1,4 +1,4 @@
-// Weighted linear least squares with few unknowns, of which some may have to be non-negative.
+// Weighted linear least squares with few unknowns. Some unknowns can be constrained to values >= 0.
 #pragma once
 
 #include <Eigen/Cholesky>

@@ -90,12 +90,12 @@ private:
   double NoiseValue = 0;
 };
 
-/// Fits the constant and the shapes of RateShape with relative errors. Of the shapes whose Akaike criterion
-/// is close to the least, chooses one with the fewest parameters. The criterion is corrected for few samples
-/// (C. M. Hurvich and C.-L. Tsai, "Regression and time series model selection in small samples", 1989).
-/// Interpolates the samples if no shape fits. The fit is unknown if the samples have fewer than three
-/// different N. Ignores samples that are not valid, see IsValidSample(). Uses the median if there are three
-/// or more samples of one N. Takes some milliseconds.
+/// Fits the constant and the shapes of RateShape with relative errors. Among the shapes whose Akaike
+/// criterion is close to the least criterion, the shape with the fewest parameters is chosen. The criterion
+/// is corrected for few samples (C. M. Hurvich and C.-L. Tsai, "Regression and time series model selection in
+/// small samples", 1989). Interpolates the samples if no shape fits. The fit is unknown if the samples have
+/// fewer than three different N. Ignores samples that are not valid, see IsValidSample(). Uses the median if
+/// there are three or more samples of one N. Takes some milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
 
 /// The range that contains N* in 9 of 10 similar measurements.

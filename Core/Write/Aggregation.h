@@ -20,7 +20,7 @@ struct RankGroup
   int Writers = 0;           ///< number of ranks that write
 };
 
-/// The plan which ranks write the data of which ranks.
+/// The assignment of ranks to the ranks that write their data.
 struct Aggregation
 {
   std::vector<RankGroup> Groups;  ///< by volume, the largest first; empty: no rank has data

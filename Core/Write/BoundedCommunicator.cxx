@@ -264,8 +264,8 @@ std::vector<double> BoundedCommunicator::Max(const std::vector<double>& values)
   return buffers.second;
 }
 
-/// If the bytes of all texts exceed the count of one MPI call, each rank broadcasts its text in separate
-/// messages.
+/// Gathers the texts with one MPI call. If the bytes of all texts exceed the count of one call, each rank
+/// broadcasts its text in separate messages.
 std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
 {
   this->Barrier();

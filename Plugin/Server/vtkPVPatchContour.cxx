@@ -107,8 +107,8 @@ bool vtkPVPatchContour::ContourByPatchIO(vtkDataObject* input, vtkDataObject* ou
   return patchio::RunInside(*this->Inner, *this, input, output);
 }
 
-/// Makes contours by ParaView's own filter, after a conversion of cell arrays to point arrays. Returns 0
-/// after an error, otherwise 1.
+/// Makes contours by ParaView's own filter. If the contoured array is a cell array, first converts cell
+/// arrays to point arrays. Returns 0 after an error, otherwise 1.
 int vtkPVPatchContour::ContourByParaView(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {

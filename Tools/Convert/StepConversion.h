@@ -49,8 +49,8 @@ public:
   /// selected patches, or if values cannot be located. Collective: every rank of the communicator calls it.
   SelectedStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
-  /// Returns the catalog of the selection. Variables have no ghosts, interleaved components, and the presence
-  /// Stored or Absent. Patch::Writer is the rank that reads the patch. The table of children is empty.
+  /// Returns the catalog of the selection. Variables have interleaved components, the presence Stored or
+  /// Absent, and no ghosts. Patch::Writer is the rank that reads the patch. The table of children is empty.
   const Catalog& Data() const { return this->Selection; }
   const std::vector<ElementType>& Types() const { return this->TypesOfVariables; }
   /// Returns the number that a patch of Data() has in the whole step.

@@ -61,8 +61,8 @@ struct StepRecord
 };
 
 /// Prepares the names of a catalog's variables for writing. Records require UTF-8, but names from files may
-/// contain other bytes. Such bytes become U+FFFD, and names that are then equal get _2, _3, ... Throws Error
-/// for catalogs that no reader would accept, and for catalogs without patches.
+/// contain other bytes. Replaces such bytes by U+FFFD, and appends _2, _3, ... to names that are then equal.
+/// Throws Error for catalogs that no reader would accept, and for catalogs without patches.
 void MakeEncodable(Catalog& data);
 
 /// Encodes a record for the log.

@@ -115,7 +115,7 @@ struct Quantity
   std::vector<bool> Regions;  ///< whether each region of the set has the quantity
 };
 
-/// The description of a file.
+/// The grid, the sampled quantities and the times of a k-Wave file, without the values.
 struct KwaveDescription
 {
   std::string Path;
