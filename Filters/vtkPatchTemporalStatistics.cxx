@@ -112,12 +112,22 @@ vtkUnsignedCharArray* FlagsOf(vtkFieldData* data)
   return vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
 }
 
-/// Hides in `steps`, the result of all steps, the cells or points that are hidden in `step`. Does nothing if
-/// `steps` has no flags.
+/// Adds a copy of the ghost flags `flags` to `data`.
+void CopyFlags(vtkDataArray* flags, vtkFieldData* data)
+{
+  const auto copy = vtkSmartPointer<vtkDataArray>::Take(flags->NewInstance());
+  copy->DeepCopy(flags);
+  copy->SetName(vtkDataSetAttributes::GhostArrayName());
+  data->AddArray(copy);
+}
+
+/// Hides in `steps`, the result of all steps, the cells or points that are hidden in `step`.
 void AddFlags(vtkFieldData* step, vtkFieldData* steps)
 {
   vtkUnsignedCharArray *const current = FlagsOf(step), *const all = FlagsOf(steps);
-  if (current && all && current->GetNumberOfValues() == all->GetNumberOfValues()) {
+  if (current && !all) {
+    CopyFlags(current, steps);
+  } else if (current && current->GetNumberOfValues() == all->GetNumberOfValues()) {
     std::transform(current->Begin(), current->End(), all->Begin(), all->Begin(),
         [](unsigned char a, unsigned char b) { return static_cast<unsigned char>(a | b); });
     all->Modified();
@@ -175,15 +185,11 @@ bool vtkPatchTemporalStatistics::CheckBlocks(vtkCompositeDataSet* first, vtkComp
 
 void vtkPatchTemporalStatistics::InitializeArray(vtkDataArray* array, vtkFieldData* outFd)
 {
-  const char* const flags = vtkDataSetAttributes::GhostArrayName();
-  if (!array->GetName() || std::strcmp(array->GetName(), flags) != 0) {
+  if (!array->GetName() || std::strcmp(array->GetName(), vtkDataSetAttributes::GhostArrayName()) != 0) {
     this->Superclass::InitializeArray(array, outFd);
-    return;
+  } else {
+    CopyFlags(array, outFd);
   }
-  const auto copy = vtkSmartPointer<vtkDataArray>::Take(array->NewInstance());
-  copy->DeepCopy(array);
-  copy->SetName(flags);
-  outFd->AddArray(copy);
 }
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)

@@ -8,8 +8,7 @@
  * each step with the blocks of the first step, on all ranks: positions in the tree, types of grids, sizes and
  * bounds. (The bounds of grids with explicit points may change.) If the blocks differ, the filter reports the
  * difference, outputs no data and reads no more steps. This filter also merges the flags of hidden cells and
- * points, which VTK would treat as values: a cell of the output is hidden if the cell is hidden at any step
- * (provided that the first step has flags).
+ * points, which VTK would treat as values: a cell of the output is hidden if the cell is hidden at any step.
  *
  * While the plugin is loaded, ParaView's Temporal Statistics is this class (ReplacedFilters.xml).
  */

@@ -36,21 +36,21 @@ SeriesIndexFile::SeriesIndexFile(const std::string& path, IndexMode mode)
   if (!ReadsIndexFiles(mode)) {
     return;
   }
-  FileFault passed = FileFault::Absent;
+  bool corrupted = false;
   for (const IndexFilePath& indexFile : IndexFilePathsFor(path)) {
     try {
       this->Load(indexFile);
-      if (passed == FileFault::Unreadable) {
-        this->WarningText.clear();  // this index file replaces the unreadable index file
+      if (!corrupted) {
+        this->WarningText.clear();  // this index file replaces unreadable index files
       }
       return;
     } catch (const IndexFileError& error) {
-      passed = error.Fault;
       if (NeedsWarning(error.Fault)) {
+        corrupted = corrupted || error.Fault != FileFault::Unreadable;
         this->WarningText = fmt::format("{} PatchIO ignores this index file.", error.what());
       }
     } catch (const std::exception& error) {
-      passed = FileFault::Corrupted;
+      corrupted = true;
       this->WarningText =
           fmt::format("{}: {} PatchIO ignores this index file.", indexFile.Path, error.what());
     }

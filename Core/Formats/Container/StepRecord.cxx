@@ -344,7 +344,7 @@ void CheckLogHead(std::string_view bytes)
   }
   const auto version = head["version"].get<std::int64_t>();
   if (version < 1 || version > FormatVersion) {
-    throw Error(fmt::format("version {}, written by a newer PatchIO", version));
+    throw Error(fmt::format("version {}{}", version, version < 1 ? "" : ", written by a newer PatchIO"));
   }
 }
 

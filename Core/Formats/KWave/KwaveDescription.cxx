@@ -694,8 +694,8 @@ void Reader::AddNotes()
 void Reader::CheckNotEmpty() const
 {
   if (this->Result.Sets.empty()) {
-    throw FileError(this->Result.Path, "values of the domain or at the sensor",
-        this->IsOutput ? "none" : "neither values nor a mask", "The run may not have written values yet");
+    throw FileError(this->Result.Path, "values of the domain, at the sensor, or of sources", "none",
+        this->IsOutput ? "The run may not have written values yet" : "Check that the file is complete");
   }
 }
 
