@@ -106,7 +106,7 @@ public:
 
   const Block* SourceBlock;
   CellShape Shape;
-  std::uint64_t FirstNumber = 0;  ///< number of points of the blocks that were added to CutTasks before
+  std::uint64_t FirstNumber = 0;  ///< number of points of all blocks that CutTasks got before SourceBlock
 
   Int3 Begin{0, 0, 0};                   ///< indices in the block of the box's first cell
   Int3 Cells{0, 0, 0}, Points{0, 0, 0};  ///< numbers of the box's cells and points along each axis

@@ -227,7 +227,7 @@ private:
   {
     auto* const grid = vtkDataSet::SafeDownCast(leaf);
     if (!grid) {
-      this->Result.UnsupportedReason = leaf->GetClassName();
+      this->Result.UnsupportedClass = leaf->GetClassName();
     } else if (grid->GetNumberOfCells() > 0 || grid->GetNumberOfPoints() > 0) {
       Block& block = this->Result.List.emplace_back();
       block.Grid = grid;
@@ -269,7 +269,7 @@ Blocks MakeBlocks(vtkDataObject* input)
     }
   });
   if (vtkDataSet* const grid = unsupported) {
-    blocks.UnsupportedReason = grid->GetClassName();
+    blocks.UnsupportedClass = grid->GetClassName();
   }
   return blocks;
 }

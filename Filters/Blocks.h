@@ -41,7 +41,7 @@ struct Block
   std::array<double, 6> Bounds{0, -1, 0, -1, 0, -1};
 
   /// Uniform grids: point i lies at Origin + Spacing * (First + i). The position is equal, to the last bit,
-  /// in all blocks that have the point.
+  /// in all blocks of a level that have the point.
   std::array<double, 3> Origin{0, 0, 0}, Spacing{1, 1, 1};
   /// Uniform and rectilinear grids: strictly increasing positions of the points along x, then along y, then
   /// along z.
@@ -107,12 +107,12 @@ private:
 struct Blocks
 {
   std::vector<Block> List;
-  /// Names of the children of a filter's output: one for each tree (also empty) below the input's root, or
-  /// for each level of AMR data; and one, without a name, for all grids directly below the root. If the input
-  /// is a grid, the list has one name.
+  /// Names of the children of a filter's output: a name for each tree (also empty) below the input's root, or
+  /// for each level of AMR data; and an empty name for all grids directly below the root. If the input is a
+  /// grid, the list has one empty name.
   std::vector<std::string> ChildNames;
-  /// The class of a data set that the filters do not support; empty: the filters support the input.
-  std::string UnsupportedReason;
+  /// The class of a data object that no filter supports, such as a rotated image; empty: no such object.
+  std::string UnsupportedClass;
 };
 
 /// Returns the grids of a data set, of a tree of data sets, or of AMR data. The result has pointers into

@@ -87,17 +87,19 @@ struct CellRef
 };
 
 /// A lattice of the node positions of all blocks along each axis. Cubes are the cells of the lattice. A cell
-/// of a block covers several cubes if another block has nodes in the cell's range along an axis. A cube lies
-/// in one visible cell at most, but blocks may share points.
+/// of a block covers several cubes if another block has nodes in the cell's range along an axis. At most one
+/// visible cell should cover a cube, but blocks may share points.
 class CellLattice
 {
 public:
   /// Tables along one axis, which all blocks with the same nodes along this axis share.
   struct Axis
   {
-    std::vector<int> NodeIndices;  ///< index of each node of the block on the lattice
-    std::vector<int> CellOfCube;   ///< index of the cell that covers each cube, from cube NodeIndices[0] on
-    std::vector<double> Centers;   ///< positions of the cells' centres
+    /// Index of each node of the block on the lattice. For points and along a flat axis, the list also has
+    /// the last index + 1, as if each node were the lower end of a cell.
+    std::vector<int> NodeIndices;
+    std::vector<int> CellOfCube;  ///< index of the cell that covers each cube, from cube NodeIndices[0] on
+    std::vector<double> Centers;  ///< positions of the cells' centres
   };
 
   /// Makes the lattice of `blocks`. The nodes, flags and values that the blocks point to must outlive the

@@ -54,7 +54,7 @@ Summary FromText(const std::string& text)
 }
 
 /// Returns an array of the cells, or of the points, of a block; null if the block has no array of this name,
-/// or if the array has bits or a wrong number of tuples.
+/// or if the array has the type VTK_BIT or a wrong number of tuples.
 vtkDataArray* FindArray(const Block& block, const char* name, bool isPointData)
 {
   vtkDataSet* const grid = block.Grid;
@@ -122,7 +122,7 @@ void MergeFlatAxis(int axis, Summary& summary)
 Summary Summarize(const Blocks& blocks, const std::string& array, bool isPointData)
 {
   Summary summary;
-  summary.UnsupportedReason = blocks.UnsupportedReason;
+  summary.UnsupportedReason = blocks.UnsupportedClass;
   bool first = true;
   for (const Block& block : blocks.List) {
     if (!FindArray(block, array.c_str(), isPointData)) {
@@ -155,8 +155,8 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool isPointDa
 }
 
 /// Merges the summaries of all ranks. Keeps the arrays that all ranks with blocks have. Sets
-/// UnsupportedReason if `array` is not the first of these arrays. Collective: every rank of the communicator
-/// calls it.
+/// UnsupportedReason if a rank has a reason, if the blocks do not fit together, or if `array` is not the
+/// first of these arrays. Collective: every rank of the communicator calls it.
 Summary MergeSummaries(const Summary& local, const std::string& array, Communicator& ranks)
 {
   Summary common;

@@ -72,8 +72,8 @@ const std::vector<CellCase>& MarchingTables(int axes);
 struct KeptBody
 {
   std::vector<int> Corners;  ///< numbers of the corners of the cell that belong to the body
-  /// The faces of the body, whose normals point inwards. In a cell with two axes, the polygons that make up
-  /// the body. In a cell with one axis, a line.
+  /// The faces of the body, whose normals point inwards; in a cell with two axes, the polygons that make up
+  /// the body; in a cell with one axis, a line.
   std::vector<CellPolygon> Faces;
   /// The corners of the body in VTK's order if the body is a tetrahedron, wedge or hexahedron; otherwise
   /// empty.

@@ -89,8 +89,8 @@ private:
     }
   }
 
-  /// Adds the kept part of a cell. Omits cells with values that are not finite, and cells that the surface
-  /// only touches.
+  /// Adds the kept part of a cell. Omits cells with values that are not finite, and cells without a positive
+  /// value.
   void ClipCell(const Int3& cell)
   {
     const int count = this->Output.Shape.CornerCount();
@@ -160,7 +160,8 @@ private:
   }
 
   /// Adds the solid between the polygon in Corners and the point `inside`: a tetrahedron, a pyramid or
-  /// several tetrahedra. If `inside` is negative, adds the polygon or line in Corners.
+  /// several tetrahedra. If `inside` is negative, adds the polygon or line in Corners. Does nothing if
+  /// Corners has too few points.
   void AddSolid(const Int3& cell, int inside)
   {
     const int count = static_cast<int>(this->Corners.size());
@@ -194,7 +195,7 @@ private:
     return this->AddPoint(this->Points[corner], this->Points[opposite], t, false);
   }
 
-  /// Returns the index of a corner or crossing among the points of the part. Adds a point for a new crossing.
+  /// Returns the number, in the part, of a corner or crossing. Adds a point for a new crossing.
   int PointOf(const CellPoint& corner)
   {
     if (corner.Axis < 0 || this->CornerValues[corner.Corner] == 0) {

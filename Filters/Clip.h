@@ -19,8 +19,8 @@ struct ClipRequest
 
 /// Returns the kept parts of the visible cells. Cut cells become tetrahedra, pyramids, wedges and hexahedra,
 /// or, in flat blocks, polygons and lines. New points lie on the edges of cells, as in VTK, or inside cells,
-/// and neighbours share whole faces. Cells with a value that is not finite are left out. Returns an empty
-/// list if `progress` (see ParallelFor()) returns false. Not collective.
+/// and neighbours share whole faces. Cells with a corner where the surface's function is not finite are left
+/// out. Returns an empty list if `progress` (see ParallelFor()) returns false. Not collective.
 std::vector<BlockPart> Clip(
     const Blocks& blocks, const ClipRequest& request, const ProgressCallback& progress = {});
 

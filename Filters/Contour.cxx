@@ -63,7 +63,8 @@ ContourPart ContourSlab::MakePart()
   return std::move(this->Result);
 }
 
-/// Sets States from the cells of this block and of the blocks around the slab that are not finer.
+/// Sets States from the cells of this block and, unless cells stand for points, of the blocks around the slab
+/// that are not finer.
 void ContourSlab::ComputeStates()
 {
   const std::size_t layer = (this->Block.Cells[0] + std::size_t(2)) * (this->Block.Cells[1] + std::size_t(2));

@@ -45,7 +45,7 @@ Int3 CubeBeyond(const CellLattice& lattice, int block, const Int3& cell, int axi
 }
 
 /// The sums of a least-squares fit of a gradient to the differences to neighbours in any direction.
-struct LeastSquares
+struct GradientFit
 {
   Eigen::Matrix3d Squares = Eigen::Matrix3d::Zero();
   Eigen::Vector3d Slopes = Eigen::Vector3d::Zero();
@@ -76,7 +76,7 @@ std::array<double, 3> GradientAt(const CellLattice& lattice, const CellRef& cell
   const CellBlock& block = lattice[cell.Block];
   const Int3 index = lattice.IndexOf(cell);
   const double value = block.Value(cell.Cell);
-  LeastSquares sums;
+  GradientFit sums;
   for (int axis = 0; axis < 3; ++axis) {
     const std::vector<double>& centers = lattice.AxisOf(cell.Block, axis).Centers;
     for (int side = 0; side < 2 && axis != lattice.FlatAxis(); ++side) {

@@ -14,7 +14,8 @@ namespace patchio::filters {
 
 // The output has all numeric arrays with names of all blocks, including blocks without parts, except ghost
 // flags, global ids and pedigree ids. If a block lacks an array, or if the block's array has too few tuples
-// or not as many components as in the first block, the values are NaN, or 0 for integer arrays.
+// or another number of components than in the first block with the array, the values are NaN, or 0 for
+// integer arrays.
 
 /// Returns the polygons, lines and vertices of parts without boxes. The parts of a block and a surface share
 /// their common points. `originalIds`: adds the arrays vtkOriginalCellIds and vtkOriginalPointIds, as VTK's

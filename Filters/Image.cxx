@@ -215,7 +215,8 @@ ImageAxis AxisOf(const ImageGrid& grid, const Box& box, int axis)
 }
 
 /// Returns the box of a block's cells that overlap the box `image` of cells of the image; an empty list if no
-/// cell overlaps. For point data, returns the points of these cells and of cells that only touch the box.
+/// cell overlaps. For point data, returns the points of these cells and of the cells that overlap the cells
+/// of the image next to the box.
 std::vector<Box> CellsWithin(const CellBlock& block, const ImageGrid& grid, const Box& image)
 {
   const int beyond = block.IsPointData ? 1 : 0;

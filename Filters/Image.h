@@ -45,7 +45,7 @@ struct AxisOverlaps
   AxisOverlaps(const double* nodes, int cells, const ImageAxis& image);
 
   int First = 0, Last = -1;  ///< the cells of the image that overlap the block
-  std::vector<int> Begin;    ///< by these cells: index in List of the first overlap; then the size of List
+  std::vector<int> Begin;  ///< for each of these cells: index in List of its first overlap; then List.size()
   std::vector<Overlap> List;
 };
 

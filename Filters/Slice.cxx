@@ -269,8 +269,8 @@ namespace {
 class Coverage
 {
 public:
-  /// Returns the runs of visible cells above the plane as numbers (NumbersOfRun for each run), which ranks
-  /// can exchange.
+  /// Returns the runs of visible cells above the plane, or that the plane cuts, as numbers (NumbersOfRun for
+  /// each run), which ranks can exchange.
   static std::vector<double> RunsOf(const std::vector<AlignedCut>& cuts);
 
   /// Makes the coverage from `runs`, the results of RunsOf() on all ranks, one after another.

@@ -25,8 +25,8 @@ class Surface
 public:
   /// Returns the surface where `function` has the value `value`; for planes, `value` is a distance. Supports
   /// planes without a transform, and spheres, boxes and cylinders without a transform or with a linear
-  /// transform. Returns nullopt for null and other functions, and if `value` or the plane is not finite.
-  /// Keeps a pointer to `function`.
+  /// transform. Returns nullopt for null and other functions, if `value` or the plane is not finite, and if
+  /// the plane's normal is 0. Keeps a pointer to `function`.
   static std::optional<Surface> FromFunction(vtkImplicitFunction* function, double value);
 
   bool IsPlane() const { return this->Type == Shape::Plane; }

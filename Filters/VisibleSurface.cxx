@@ -26,7 +26,7 @@ public:
   CoveredFaces(const std::vector<const Block*>& blocks, Communicator& ranks);
 
   /// Returns whether visible cells cover the whole of `face`, a face of the block with the index `block`,
-  /// from the other side. Returns false for all faces if the cells of different levels do not align.
+  /// from the other side. Returns false for all faces if the cells of different blocks do not align.
   /// Thread-safe.
   bool IsCovered(int block, const OuterFace& face) const;
 

@@ -1,12 +1,12 @@
 /**
  * @class vtkPatchContour
- * @brief Contour of all blocks at once, without cracks between blocks, levels and ranks
+ * @brief Contour of all blocks at once; of cell arrays, without cracks between blocks, levels and ranks
  *
  * SetInputArrayToProcess() selects the cell or point array, which must have one component. For cell arrays of
  * uniform or rectilinear blocks, the filter makes the contour without a conversion to point data, on all
  * threads and all ranks together (see patchio::filters::DualCells); the output is one poly data per rank. For
  * point arrays of such blocks, the output has a poly data for each child (see vtkPatchFilter). For other
- * input, the filter runs vtkContourFilter, after a conversion of cell arrays to point arrays.
+ * input, the filter runs vtkContourFilter; a cell array is first converted to a point array.
  */
 #ifndef vtkPatchContour_h
 #define vtkPatchContour_h

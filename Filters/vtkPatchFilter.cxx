@@ -43,8 +43,8 @@ bool vtkPatchFilter::Run(vtkDataObject* input, vtkDataObject* output)
   }
   const patchio::filters::Blocks blocks = patchio::filters::MakeBlocks(input);
   const auto ranks = patchio::GlobalCommunicator();
-  if (!patchio::AllOf(*ranks, blocks.UnsupportedReason.empty())) {
-    vtkDebugMacro("This filter does not support the input: " << blocks.UnsupportedReason);
+  if (!patchio::AllOf(*ranks, blocks.UnsupportedClass.empty())) {
+    vtkDebugMacro("This filter does not support the input: " << blocks.UnsupportedClass);
     return false;
   }
   this->SetAbortExecute(0);  // an earlier execution that the user stopped may have set the flag

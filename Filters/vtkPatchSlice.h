@@ -3,7 +3,7 @@
  * @brief Slices many blocks together, and blocks with hidden cells
  *
  * Cuts by planes, spheres, boxes and cylinders. For other functions, the filter runs vtkCutter. If a plane
- * lies on faces between cells, the slice shows each point of the plane once. The output consists of poly
+ * lies on faces between cells, the slice covers each point of the plane once. The output consists of poly
  * data.
  */
 #ifndef vtkPatchSlice_h

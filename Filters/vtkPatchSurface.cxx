@@ -72,7 +72,7 @@ bool vtkPatchSurface::MakeSurface(vtkDataObject* input, vtkDataObject* output)
   using namespace patchio::filters;
   const Blocks blocks = MakeBlocks(input);
   const bool isSupported =
-      blocks.UnsupportedReason.empty() && SolidBlocks(blocks).size() == blocks.List.size();
+      blocks.UnsupportedClass.empty() && SolidBlocks(blocks).size() == blocks.List.size();
   const auto ranks = patchio::GlobalCommunicator();
   if (!patchio::AllOf(*ranks, isSupported)) {
     return false;

@@ -39,8 +39,8 @@ protected:
 
 private:
   /// Compares the blocks of the current step, `current`, with the blocks of the first step, `first`. Returns
-  /// true if the blocks are the same. Otherwise reports the difference as an error and returns false.
-  /// Collective: every rank of the global controller calls it.
+  /// true if the blocks are the same. Otherwise rank 0 reports the difference as an error, and all ranks
+  /// return false. Collective: every rank of the global controller calls it.
   bool CheckBlocks(vtkCompositeDataSet* first, vtkCompositeDataSet* current);
 
   vtkPatchTemporalStatistics(const vtkPatchTemporalStatistics&) = delete;

@@ -140,12 +140,12 @@ int vtkPatchVolume::MakeImage(vtkDataObject* input, vtkMultiBlockDataSet* output
   const Blocks blocks = MakeBlocks(input);
   const std::vector<const Block*> solid = SolidBlocks(blocks);
   this->AbortExecute = 0;  // an earlier execution that the user stopped may have set the flag
-  if (!patchio::AllOf(*ranks, blocks.UnsupportedReason.empty() && solid.size() == blocks.List.size())) {
+  if (!patchio::AllOf(*ranks, blocks.UnsupportedClass.empty() && solid.size() == blocks.List.size())) {
     if (ranks->Rank() == 0) {
       vtkErrorMacro(
           "Volume Of Patches requires uniform or rectilinear blocks in 3-D, but the input has "
-          << (blocks.UnsupportedReason.empty() ? "2-D, curvilinear or other blocks"
-                                               : "unsupported blocks of the type " + blocks.UnsupportedReason)
+          << (blocks.UnsupportedClass.empty() ? "2-D, curvilinear or other blocks"
+                                              : "unsupported blocks of the type " + blocks.UnsupportedClass)
           << ". To render a volume of these data, apply Resample To Image.");
     }
     return 1;

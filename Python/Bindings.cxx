@@ -433,7 +433,7 @@ py::list HeadsOf(const Series& series)
 
 std::shared_ptr<Step> OpenStep(DataSet& data, std::size_t step)
 {
-  if (step >= data.Steps().Steps.size()) {
+  if (step >= data.Contents().Steps.size()) {
     throw py::index_error("the step index is out of range");
   }
   return RunExclusively([&] { return data.Open(step); });
@@ -692,10 +692,11 @@ PYBIND11_MODULE(_core, module)
   py::class_<ArrayMemory>(module, "Memory", py::buffer_protocol()).def_buffer(&BufferOf);
   py::class_<DataSet, std::shared_ptr<DataSet>>(module, "DataSet")
       .def(py::init(&Open))
-      .def_property_readonly("heads", [](const DataSet& data) { return HeadsOf(data.Steps()); })
-      .def_property_readonly("times", [](const DataSet& data) { return TimeValues(data.Steps()); })
-      .def_property_readonly("warnings", [](const DataSet& data) { return TextsOf(data.Steps().Warnings); })
-      .def_property_readonly("notes", [](const DataSet& data) { return TextsOf(NotesOf(data.Steps())); })
+      .def_property_readonly("heads", [](const DataSet& data) { return HeadsOf(data.Contents()); })
+      .def_property_readonly("times", [](const DataSet& data) { return TimeValues(data.Contents()); })
+      .def_property_readonly(
+          "warnings", [](const DataSet& data) { return TextsOf(data.Contents().Warnings); })
+      .def_property_readonly("notes", [](const DataSet& data) { return TextsOf(NotesOf(data.Contents())); })
       .def("format", &DataSet::FormatName)
       .def("open", &OpenStep);
   py::class_<BlockPlan, std::shared_ptr<BlockPlan>>(module, "BlockPlan")

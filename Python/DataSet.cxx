@@ -160,7 +160,7 @@ void Step::ChooseThreads(LoadRequest& request, int threads)
       ThreadsThatFit(MaximumThreads));
   request.Control = &automatic.Control();
   request.Threads = request.Control->Threads();
-  request.Storage = automatic.Choice().Requests.value_or(request.Storage);
+  request.Storage = automatic.Choice().CostOfRequest.value_or(request.Storage);
 }
 
 LoadResult Step::Load(const LoadRequest& request, const ReadProgressCallback& progress)

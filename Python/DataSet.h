@@ -143,9 +143,9 @@ public:
   /// that the paths do not list. Throws Error if no step can be opened.
   DataSet(const std::vector<std::string>& paths, IndexMode mode, bool listedOnly);
 
-  const Series& Steps() const { return this->AllSteps; }
+  const Series& Contents() const { return this->AllSteps; }
   const char* FormatName() const { return this->Name; }
-  /// Opens a step, with step < Steps().Steps.size(). Throws Error if the step cannot be read.
+  /// Opens a step, with step < Contents().Steps.size(). Throws Error if the step cannot be read.
   std::shared_ptr<Step> Open(std::size_t step);
 
 private:

@@ -18,13 +18,13 @@ constexpr std::pair<ElementType, int> VtkTypes[] = {{ElementType::Float32, VTK_F
     {ElementType::UInt16, VTK_UNSIGNED_SHORT}, {ElementType::Int8, VTK_SIGNED_CHAR},
     {ElementType::UInt32, VTK_UNSIGNED_INT}, {ElementType::UInt64, VTK_TYPE_UINT64}};
 
-/// Returns an array of VTK over the memory `values`, of the type and size of `like`. `keepsMemory`: true if
+/// Returns an array of VTK over the memory `values`, of the type and size of `like`. `borrowsMemory`: true if
 /// the array does not free the memory.
-vtkSmartPointer<vtkDataArray> ArrayOnMemory(void* values, const LoadedArray& like, bool keepsMemory)
+vtkSmartPointer<vtkDataArray> ArrayOnMemory(void* values, const LoadedArray& like, bool borrowsMemory)
 {
   auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(VtkTypeOf(like.Type)));
   array->SetNumberOfComponents(like.Components);
-  array->SetVoidArray(values, like.Tuples * like.Components, keepsMemory ? 1 : 0,
+  array->SetVoidArray(values, like.Tuples * like.Components, borrowsMemory ? 1 : 0,
       vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
   return array;
 }

@@ -24,7 +24,7 @@ constexpr bool VtkHasThreads = VTK_SMP_DEFAULT_IMPLEMENTATION_SEQUENTIAL == 0;
 using CoreSet = std::bitset<CPU_SETSIZE>;
 
 /// Returns the cores that the process may use: all cores of the machine, or the cores that the process is
-/// bound to.
+/// bound to. Returns an empty set if the machine has more than CPU_SETSIZE cores.
 CoreSet CoresOfProcess()
 {
   cpu_set_t allowed;

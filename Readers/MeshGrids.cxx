@@ -63,7 +63,7 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointCells& p
   const auto cells = static_cast<std::uint64_t>(bounds.CellCount());
   if (cells > AvailableMemory() / bytesOfCell) {
     throw Error(catalog.Path + ": an image around the points of '" + catalog.NameOfLevel(level) + "' has " +
-                std::to_string(cells) + " cells, which exceed the memory. Set Point Lists to Points.");
+                std::to_string(cells) + " cells, which need more than the free memory. Set Point Lists to Points.");
   }
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
@@ -120,7 +120,7 @@ struct NodeLimits
 
 constexpr int Unlimited = std::numeric_limits<int>::max();
 
-/// The limits of the cell types with straight edges, and of the cell types of second and third order.
+/// The limits of the supported cell types with straight edges, and of second and third order.
 /// VTK_EMPTY_CELL may have any number of nodes, because ParaView's Merge Blocks turns hidden cells into empty
 /// cells that keep their nodes.
 constexpr NodeLimits KnownNodeLimits[] = {{VTK_EMPTY_CELL, 0, Unlimited}, {VTK_VERTEX, 1, 1},
@@ -371,17 +371,18 @@ vtkSmartPointer<vtkDataSet> MeshMaker::MakePolygonal() const
   data->SetPoints(this->MakePoints());
   struct CellList
   {
+    const char* Name;
     int Type;
     void (vtkPolyData::*Set)(vtkCellArray* cells);
   };
-  constexpr CellList lists[] = {{VTK_POLY_VERTEX, &vtkPolyData::SetVerts},
-      {VTK_POLY_LINE, &vtkPolyData::SetLines}, {VTK_POLYGON, &vtkPolyData::SetPolys},
-      {VTK_TRIANGLE_STRIP, &vtkPolyData::SetStrips}};
+  constexpr CellList lists[] = {{"Vertices", VTK_POLY_VERTEX, &vtkPolyData::SetVerts},
+      {"Lines", VTK_POLY_LINE, &vtkPolyData::SetLines}, {"Polygons", VTK_POLYGON, &vtkPolyData::SetPolys},
+      {"Strips", VTK_TRIANGLE_STRIP, &vtkPolyData::SetStrips}};
   for (int list = 0; list < MeshSize::MostLists; ++list) {
     const vtkSmartPointer<vtkCellArray> cells = this->MakeCells(list);
     for (vtkIdType cell = 0; cell < cells->GetNumberOfCells(); ++cell) {
       if (!HasValidNodeCount(lists[list].Type, cells->GetCellSize(cell))) {
-        this->Fail(fmt::format("a valid number of nodes for each cell of list {}", list + 1),
+        this->Fail(fmt::format("a valid number of nodes for each cell of '{}'", lists[list].Name),
             fmt::format("{} nodes of cell {}", cells->GetCellSize(cell), cell));
       }
     }

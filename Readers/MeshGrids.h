@@ -16,8 +16,8 @@ class vtkDataSet;
 
 namespace patchio {
 
-/// Returns poly data with a vertex at each point. `level`: level of the points, whose spacing is the spacing
-/// of the lattice.
+/// Returns poly data with a vertex at each point. `level`: level of the points. The spacing of this level is
+/// the spacing of the lattice.
 vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointCells& pointCells);
 
 /// An image around all points of a list, with one cell for each cell of the lattice in the box of the points.
@@ -36,8 +36,8 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointCells& p
 LoadedArray ScatterToCells(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint,
     vtkDataSet* grid, MemoryPool& memory);
 
-/// A function that returns the array of a patch with a role and a list of cells. If the patch has no such
-/// array, the result is null or an array whose Status is not Read.
+/// A function that returns the array of a patch with this role and, if the role is of cells, for this list of
+/// cells. If the patch has no such array, the result is null or an array whose Status is not Read.
 using MeshArrays = std::function<LoadedArray*(MeshRole role, int cellList)>;
 
 /// Returns the grid of a patch of a mesh. Moves the memory of the arrays to the grid, without a copy if VTK

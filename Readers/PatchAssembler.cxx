@@ -246,12 +246,12 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
       static_cast<int>(arrays.size()) +
       1);  // reserved at once, because each later growth would move all arrays
   this->AddArrays(block, frame, arrays, true, frame.Grid);
-  const bool isStructured = frame.CellOfPoint.empty() && !this->Data.IsMesh();
-  if (isStructured) {  // images of points and meshes already have their flags
+  const bool hasBlockCells = frame.CellOfPoint.empty() && !this->Data.IsMesh();
+  if (hasBlockCells) {  // images of points and meshes already have their flags
     this->AddGhostArray(block, frame.Grid);
   }
   if (this->Options.PatchIds) {
-    this->AddOriginArrays(block, isStructured, frame.Grid);
+    this->AddOriginArrays(block, hasBlockCells, frame.Grid);
   }
   this->AddFieldData(block, frame.Grid);
   return frame;
@@ -444,9 +444,9 @@ std::string PatchAssembler::UnusedName(std::string name) const
   return name;
 }
 
-/// Adds the cell arrays "level", "rank", "patch id" and "patch owner". `isStructured`: false for images of
-/// points and meshes.
-void PatchAssembler::AddOriginArrays(const Block& block, bool isStructured, vtkDataSet* grid)
+/// Adds the cell arrays "level", "rank", "patch id" and "patch owner". `hasBlockCells`: whether the cells of
+/// the grid are CellsOf(block); false for images of points and meshes.
+void PatchAssembler::AddOriginArrays(const Block& block, bool hasBlockCells, vtkDataSet* grid)
 {
   const auto add = [&](const char* name, int value) {
     grid->GetCellData()->AddArray(this->Constants.MakeArray(this->UnusedName(name), ElementType::Int32, 1,
@@ -454,7 +454,7 @@ void PatchAssembler::AddOriginArrays(const Block& block, bool isStructured, vtkD
   };
   add("level", block.Level);
   add("rank", this->Options.Rank);
-  if (!isStructured) {  // the block has one patch
+  if (!hasBlockCells) {  // the block has one patch
     add("patch id", block.Parts[0].Owner);
     add("patch owner", this->Data.Patches[block.Parts[0].Owner].Writer);
   } else {

@@ -79,11 +79,11 @@ struct AssemblyOptions
   bool Vectors = true;  ///< composes vectors, see ComposedVectors(); has no effect on a sphere, where the
                         ///< components have other directions
   bool PointsAsImage = false;  ///< makes images of lists of points
-  bool HideUndefined = true;   ///< hides points that are undefined in all arrays of their block
+  bool HideUndefined = true;   ///< hides points of rectilinear grids that are undefined in all arrays
   bool Sphere = false;         ///< puts geographic grids on a sphere
   bool HidesCells = false;     ///< true if a block of any rank may have hidden cells
   bool GhostLayer = false;     ///< true if blocks have a layer of neighbours' cells
-  int Rank = 0;                ///< number of this rank, for the field data
+  int Rank = 0;                ///< number of this rank, for the arrays and field data "rank"
   /// See LoadedStep::Blanks.
   std::vector<std::optional<BlankArray>> Blanks;
 };
@@ -146,7 +146,7 @@ private:
   void AddGhostArray(const Block& block, vtkDataSet* grid);
   std::string UnusedName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;
-  void AddOriginArrays(const Block& block, bool isStructured, vtkDataSet* grid);
+  void AddOriginArrays(const Block& block, bool hasBlockCells, vtkDataSet* grid);
   void InvalidateDuplicateIds(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const;
   void AddFieldData(const Block& block, vtkDataSet* grid) const;
   Box CellsOf(const Block& block) const;

@@ -43,7 +43,7 @@ void SeriesFacts::Reset()
 
 void SeriesFacts::Update(const OpenedSeries& series, bool logsNotes)
 {
-  for (const std::string& note : series.Steps().Notes) {
+  for (const std::string& note : series.Contents().Notes) {
     if (logsNotes && this->LoggedNotes.insert(note).second) {
       vtkVLog(vtkLogger::VERBOSITY_INFO, "PatchIO: " << note);
     }

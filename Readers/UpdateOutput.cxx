@@ -250,7 +250,7 @@ std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDa
   const Stopwatch watch;
   filters::Blocks blocks;
   RunOnAllRanks(ranks, [&] { blocks = filters::MakeBlocks(output); });
-  if (!AllOf(ranks, loaded.Plan.Sliced && blocks.UnsupportedReason.empty())) {
+  if (!AllOf(ranks, loaded.Plan.Sliced && blocks.UnsupportedClass.empty())) {
     loaded.Report().Notes.emplace_back(NoSliceMessage);
     return NoSliceMessage;
   }

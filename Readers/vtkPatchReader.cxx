@@ -35,7 +35,7 @@ struct vtkPatchReader::Internals
   ReaderRanks Ranks;
   ArraySelections Arrays;
   ReadSession Session{MaximumThreads};
-  FrameCache Frames;  ///< frames of the last read step
+  FrameCache Frames;  ///< frames of the step that was read last
   SeriesFacts Facts;
   bool SurfaceFirst = true;  ///< true: ParaView first shows a surface, see DecideSurfaceFirst()
   std::string ReportJson;    ///< result of the last GetIoReportData()
@@ -244,7 +244,7 @@ void vtkPatchReader::Open()
     }
     self.Session.Series.SetIndexMode(this->IndexModeFromProperties());
     self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});
-    this->ReportWarning(JoinLines(self.Session.Series.Steps().Warnings));
+    this->ReportWarning(JoinLines(self.Session.Series.Contents().Warnings));
   }
   self.Session.Series.OpenAny(*self.Ranks);
 }
@@ -255,7 +255,8 @@ int vtkPatchReader::FillOutputPortInformation(int, vtkInformation* info)
   return 1;
 }
 
-/// Makes a vtkOverlappingAMR if OutputsAmr() and the data allow it, otherwise a vtkMultiBlockDataSet.
+/// Makes a vtkOverlappingAMR if the user has selected it and the data allow it, otherwise a
+/// vtkMultiBlockDataSet.
 /// Collective: every rank of the controller calls it.
 int vtkPatchReader::RequestDataObject(
     vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
@@ -356,7 +357,7 @@ bool vtkPatchReader::ReadStep(
     std::size_t step, const ReadRequest& request, const ReadObserver& observer, vtkDataObject* output)
 {
   Internals& self = *this->Internal;
-  this->ReportProgress(0, "Opening " + ShortName(self.Session.Series.Steps().Steps[step].Path));
+  this->ReportProgress(0, "Opening " + ShortName(self.Session.Series.Contents().Steps[step].Path));
   std::optional<LocatedStep> located = self.Session.Locate(*self.Ranks, step, request, observer);
   if (!located) {
     return false;

@@ -12,12 +12,13 @@
  * With SetBlocks(OVERLAPPING_AMR), the output is a vtkOverlappingAMR of the patches. All ranks have the boxes
  * of all patches.
  *
- * With SliceWhileReading, the output has a vtkPolyData for each level instead: the polygons of this rank.
+ * With SliceWhileReading and the region ON_PLANE_OF_INTEREST, the output has a vtkPolyData for each level: the
+ * polygons of this rank.
  *
  * While BlankRefinedCells is on, cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL
- * and DUPLICATECELL (only DUPLICATECELL next to visible cells while AddGhostLayer is on). Ghost layers, and
- * cells that another patch of the level also has, are marked DUPLICATECELL. Ghost cells outside all shown
- * patches are also marked HIDDENCELL.
+ * and DUPLICATECELL. While AddGhostLayer or SkipByValue is on, some are only DUPLICATECELL, next to visible
+ * cells, or also HIDDENCELL. Ghost layers, and cells that another patch of the level also has, are marked
+ * DUPLICATECELL. Ghost cells outside all shown patches are also marked HIDDENCELL.
  *
  * The root has the field data "time" and "step", and "date" if the data have a date. Each block has the field
  * data "level" and "rank". A block also has the field data "patch", the number of the patch in the level as
@@ -103,7 +104,7 @@ public:
 
   /**
    * Returns the report of the last update (times, numbers of requests and bytes) as lines of text; empty
-   * before the first update and after an update that failed. All ranks return the same text.
+   * before the first update and after an update that failed. The numbers are the same on all ranks.
    */
   const char* GetIoReport() const;
 
@@ -118,7 +119,8 @@ public:
    * The facts about the data that RequestInformation() determines: the name of the format; the format whose
    * options the panel shows (for some containers, the format of other files with the same type of grids); the
    * numbers of the coarsest and of the finest level in all opened steps; the bounds of the domain in the
-   * coordinates of the data (xmin, xmax, ymin ...; 0 to 1 for curvilinear grids); the names of the scalars.
+   * coordinates of the data (xmin, xmax, ymin ...; 0 to 1 for curvilinear grids and meshes); the names of the
+   * scalars.
    */
   const char* GetFormatName() const;
   const char* GetLikeFormat() const;

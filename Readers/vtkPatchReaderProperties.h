@@ -69,7 +69,7 @@ public:
   ///@{
   /**
    * The region, in the coordinates of the data: longitude and latitude for geographic grids. The region has
-   * no effect on lists of points, and on curvilinear grids, whose positions are known only after reading.
+   * no effect on lists of points, curvilinear grids and meshes, whose positions are known only after reading.
    * Cells under finer patches stay hidden, even if the finer patches are not read. Default: EVERYTHING.
    */
   vtkSetClampMacro(Region, int, EVERYTHING, ON_PLANE_OF_INTEREST);
@@ -85,8 +85,9 @@ public:
   ///@{
   /**
    * On: if Region is ON_PLANE_OF_INTEREST, outputs the slice by the plane: a poly data for each level with
-   * the polygons of this rank. The reader then stores only the cells of each patch near the plane. Has no
-   * effect on meshes, lists of points and grids on a sphere. Off by default.
+   * the polygons of this rank. The reader then stores only the cells of each patch near the plane (but all
+   * cells of curvilinear grids). Has no effect on meshes, lists of points and grids on a sphere. Off by
+   * default.
    */
   vtkSetMacro(SliceWhileReading, bool);
   vtkGetMacro(SliceWhileReading, bool);
@@ -97,8 +98,8 @@ public:
   /**
    * On: reads only the patches that may have values of ValueArray in ValueRange, according to the ranges in
    * the files, and the neighbouring patches that an iso-surface at such a value needs. Works with scalars of
-   * SAMRAI and AMReX. If the files do not have the ranges of values, the reader reads all patches. Off by
-   * default.
+   * SAMRAI, AMReX and containers. If the files do not have the ranges of values, the reader reads all
+   * patches. Off by default.
    */
   vtkSetMacro(SkipByValue, bool);
   vtkGetMacro(SkipByValue, bool);
@@ -124,8 +125,8 @@ public:
    * same values. Where patches of a level overlap or share a node, the value of the patch with the lowest
    * number is used; without merging, the cells of the other patches are marked DUPLICATECELL. Cells of a
    * block that no patch has are marked HIDDENCELL. Merged blocks lack some of the cells that a finer level
-   * hides. The reader does not merge curvilinear patches, and patches with ghost layers from the files
-   * (ReadGhostCells). Default: MERGED.
+   * hides. The reader does not merge curvilinear patches, meshes, and patches with ghost layers from the
+   * files (ReadGhostCells). Default: MERGED.
    */
   vtkSetClampMacro(Blocks, int, AS_PATCHES, OVERLAPPING_AMR);
   vtkGetMacro(Blocks, int);
@@ -154,9 +155,9 @@ public:
   ///@{
   /**
    * On: adds the cell arrays "level", "rank" (the rank that has read the cell), "patch id" (the global number
-   * of the patch; -1 for cells without a patch) and "patch owner" (the rank that has written the patch). If
-   * the data have a variable of the same name, the name of the added array ends with an underscore. Off by
-   * default.
+   * of the patch) and "patch owner" (the rank that has written the patch). The last two are -1 for ghost
+   * cells, cells that another patch shows and cells without a patch. If the data have a variable of the same
+   * name, the name of the added array ends with an underscore. Off by default.
    */
   vtkSetMacro(AddPatchIds, bool);
   vtkGetMacro(AddPatchIds, bool);
@@ -233,7 +234,7 @@ public:
   /**
    * On: reads the ghost layers in the files. All grids then grow by the greatest ghost width of the selected
    * variables, and curvilinear grids grow by the ghost width of the coordinates. If a variable has fewer
-   * layers, its nearest value repeats. Off by default.
+   * layers, its nearest value repeats. Has no effect in the mode OVERLAPPING_AMR. Off by default.
    */
   vtkSetMacro(ReadGhostCells, bool);
   vtkGetMacro(ReadGhostCells, bool);
@@ -251,15 +252,15 @@ public:
   ///@}
 
   ///@{
-  /// On: compares the values of containers with their checksums. A patch whose values do not match counts as
-  /// broken. Off by default.
+  /// On: compares the values of containers with their checksums, and the boxes of AMReX's patches with the
+  /// headers before the values. A patch that does not match counts as broken. Off by default.
   vtkSetMacro(VerifyValues, bool);
   vtkGetMacro(VerifyValues, bool);
   ///@}
 
   ///@{
-  /// On: shows only the dumps that the series file (dumps.visit) lists. Off: also shows the other dumps in
-  /// the folder of the series file. Off by default.
+  /// On: shows only the dumps that the series file (dumps.visit) lists, or only the opened plotfile. Off: also
+  /// shows the other dumps or plotfiles of the same folder. Off by default.
   void SetListedDumpsOnly(bool on);
   vtkGetMacro(ListedDumpsOnly, bool);
   vtkBooleanMacro(ListedDumpsOnly, bool);
@@ -357,8 +358,9 @@ public:
   ///@{
   /**
    * On: while ParaView draws a step, reads up to PrefetchSteps of the next steps, in the direction and with
-   * the stride of the last two displayed steps. These steps use at most half of the free memory, and at most
-   * nine tenths of MemoryLimit. Any change of the reader stops the prefetch. On by default, for 1 step.
+   * the stride of the last two displayed steps. These steps use at most half of the free memory, and all
+   * arrays of the reader then use at most nine tenths of MemoryLimit. Any change of the reader stops the
+   * prefetch. On by default, for 1 step.
    */
   vtkSetMacro(Prefetch, bool);
   vtkGetMacro(Prefetch, bool);

@@ -99,8 +99,8 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
 
 /* Declares this rank's patches, which replace the patches of earlier calls. Call patchio_patches() again
  * after each regridding. Patches of a level must not overlap. At least one rank must have patches.
- * Collective. After a failed call of patchio_grid() or patchio_patches(), patchio_write() returns 1 until
- * the same function succeeds. */
+ * Collective. After a failed call of patchio_grid() or patchio_patches(), PatchIO writes no step, and
+ * patchio_write() returns 1 at steps in a window, until the same function succeeds. */
 int patchio_patches(patchio_output* output, int count, const patchio_patch* patches);
 
 /* Declares a variable, the same on all ranks. Variables are numbered 0, 1, ... in the order of these calls.
@@ -108,7 +108,7 @@ int patchio_patches(patchio_output* output, int count, const patchio_patch* patc
  * components: at least 1; the components of a value are adjacent in memory.
  * ghosts: three numbers, the ghost layers of the arrays on both sides of each axis of the grid, which are
  * not written. NULL: no ghost layers.
- * After a failed call, patchio_write() returns 1 for all steps of the output. */
+ * After a failed call, PatchIO writes no further step, and patchio_write() returns 1 at steps in a window. */
 int patchio_variable(patchio_output* output, const char* name, const char* description,
     enum patchio_type type, int components, enum patchio_place place, const int32_t* ghosts);
 

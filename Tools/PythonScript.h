@@ -9,9 +9,9 @@ namespace patchio::tools {
 class Session;
 
 /// Runs the script `name` from share/patchio or this program's folder with `arguments`. Returns the exit
-/// code, or -1 if a signal ends the script. python: the interpreter; empty: python3 or /usr/bin/python3. The
-/// interpreter must have matplotlib and numpy if `draws`, otherwise Python 3.8 or later. Throws Error if the
-/// script or such an interpreter is missing.
+/// code, or -1 if a signal ends the script. python: the interpreter; empty: python3 or /usr/bin/python3. If
+/// `draws`, the interpreter must have matplotlib and numpy, otherwise it must be Python 3.8 or later. Throws
+/// Error if the script or such an interpreter is missing.
 int RunPythonScript(const std::string& name, const std::vector<std::string>& arguments,
     const std::string& python, bool draws);
 

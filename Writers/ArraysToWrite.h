@@ -24,8 +24,8 @@ constexpr const char* FlagsName = "ghost flags";
 /// A function that returns whether the user has selected an array.
 using ArrayChoice = std::function<bool(const char* name, Centering center)>;
 
-/// Returns descriptions of the selected arrays of a grid, without its ghost flags. Skips arrays that
-/// containers do not support, and adds a message about each skipped array to `notes`. Throws Error if the
+/// Returns descriptions of the selected arrays of a grid, without its ghost flags. Skips arrays without a
+/// name, components or numbers, and adds a message about each skipped array to `notes`. Throws Error if the
 /// type of an array's numbers is not supported.
 std::vector<ArrayDescription> ArraysOf(
     vtkDataSet* grid, const ArrayChoice& isSelected, std::set<std::string>& notes);
@@ -49,7 +49,7 @@ public:
 
   /// Returns the values, which are valid as long as this object exists.
   const void* Data() const { return this->Copy ? this->Copy.get() : this->Array->GetVoidPointer(0); }
-  /// Returns the number of bytes of memory that this object needs in addition to the memory of the array.
+  /// Returns the number of bytes that this object has allocated for converted and copied values.
   std::uint64_t Bytes() const { return this->CopiedBytes; }
 
 private:

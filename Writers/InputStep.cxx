@@ -213,7 +213,7 @@ void DescribeUniformGrid(vtkImageData* grid, GridPiece& piece)
         !std::isfinite(piece.Origin[axis])) {
       throw Error(
           fmt::format("The data have an image with the cell size {} and the origin {} along axis {}, which "
-                      "PatchIO containers do not support.",
+                      "PatchIO containers do not support. Set a positive cell size and a finite origin.",
               piece.Spacing[axis], piece.Origin[axis], axis));
     }
   }
@@ -236,7 +236,7 @@ void DescribeRectilinearGrid(vtkRectilinearGrid* grid, GridPiece& piece)
         to.Positions.end()) {
       throw Error(
           fmt::format("The data have a rectilinear grid whose positions along axis {} do not increase, which "
-                      "PatchIO containers do not support.",
+                      "PatchIO containers do not support. Correct the positions.",
               axis));
     }
   }
@@ -303,8 +303,8 @@ unsigned char UnionOf(vtkUnsignedCharArray* flags)
   return all;
 }
 
-/// Returns whether the grid is rectilinear and has hidden points, and an array is NaN at all of these points.
-/// The reader then hides these points again, and the cells around them.
+/// Returns whether the grid is rectilinear and has hidden points, and at each of these points some point
+/// array is NaN. The reader then hides these points again, and the cells around them.
 bool HidesUndefined(vtkDataSet* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetPointGhostArray();

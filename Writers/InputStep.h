@@ -27,7 +27,7 @@ public:
 
   /// Returns the catalog of the step. The caller must set Catalog::Time, Catalog::Step and Catalog::Date
   /// before WriteTo().
-  Catalog& Data() { return this->MergedCatalog.Data; }
+  Catalog& GetCatalog() { return this->MergedCatalog.Data; }
   /// Returns messages for the user, mostly about data that are not written; the same on all ranks.
   const std::vector<std::string>& Notes() const { return this->AllNotes; }
 

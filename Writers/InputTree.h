@@ -82,7 +82,7 @@ struct StepCatalog
 /// reader), the catalog has these levels. Otherwise, blocks of the same cell size form a level if flags show
 /// that finer blocks hide coarser blocks, if blocks do not overlap, or if the data have many blocks. In all
 /// other cases, each block of the tree is a separate level. But a mesh always has one level. Uniform blocks
-/// get indices on a common lattice; node positions do not change.
+/// get indices on a common lattice; only rounding errors change the node positions.
 ///
 /// Throws Error if a catalog cannot represent the pieces.
 StepCatalog MakeStepCatalog(const std::vector<GridPiece>& pieces);

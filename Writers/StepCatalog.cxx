@@ -438,8 +438,9 @@ void CatalogMaker::AlignUniform()
           std::round((this->PieceOfPatch(p).Origin[axis] - data.Origin[axis]) / spacing[axis]);
       if (!(std::abs(shift) + std::abs(static_cast<double>(patch.Cells.Upper[axis])) < LargestIndex)) {
         throw Error(fmt::format(
-            "A block is {} cells away from the origin, but PatchIO containers support cell indices up to {}.",
-            shift, LargestIndex));
+            "A block has the cell index {} and an origin {} cells away from the origin of the container, but "
+            "PatchIO containers require a sum below {}. Apply Resample To Image first.",
+            patch.Cells.Upper[axis], shift, LargestIndex));
       }
       patch.Cells.Lower[axis] += static_cast<int>(shift);
       patch.Cells.Upper[axis] += static_cast<int>(shift);

@@ -162,9 +162,9 @@ struct vtkPatchWriter::SourceStep
   void ApplyTo(InputStep& input, std::set<std::string>& notes) const
   {
     notes.insert(input.Notes().begin(), input.Notes().end());
-    input.Data().Date = this->Date;
-    input.Data().Step = this->Number;
-    input.Data().Time = this->Time;
+    input.GetCatalog().Date = this->Date;
+    input.GetCatalog().Step = this->Number;
+    input.GetCatalog().Time = this->Time;
   }
 };
 
@@ -330,10 +330,10 @@ void vtkPatchWriter::WriteStep(
     InputStep input(ranks, step.Data, self.MakeArrayChoice(this->ChooseArrays, channel.Variables));
     step.ApplyTo(input, notes);
     for (const std::string& name : channel.Variables) {
-      if (input.Data().FindVariable(name) < 0) {
+      if (input.GetCatalog().FindVariable(name) < 0) {
         throw Error(
-            fmt::format("Channel '{}' selects the array '{}', which the data do not have. Correct "
-                        "\"variables\" in the output configuration.",
+            fmt::format("Channel '{}' selects the array '{}', which the data do not have or Choose "
+                        "Arrays To Write excludes. Correct \"variables\" in the output configuration.",
                 channel.Name, PlainText(name)));
       }
     }
@@ -396,7 +396,7 @@ std::vector<double> vtkPatchWriter::TimesOfInput()
 }
 
 /// Updates the input to the time step with the index `index`, or to the current step if `index` is negative,
-/// and returns the data of this rank.
+/// and returns the data of this rank, the piece `piece` of `pieces`, without ghost cells.
 vtkDataObject* vtkPatchWriter::UpdateInput(int index, int piece, int pieces)
 {
   vtkAlgorithmOutput* const from = this->GetInputConnection(0, 0);
@@ -415,10 +415,11 @@ vtkDataObject* vtkPatchWriter::UpdateInput(int index, int piece, int pieces)
 }
 
 /// Returns the number of a step: `numberInData` if the data have a number; otherwise the index of `time` in
-/// the times of the input; otherwise the number after the last written number. If an earlier call has written
-/// the step, clears the list of written steps, so that the writer begins a new container. But returns -1 for
-/// the last of several written steps, because ParaView writes this step again while it plays the times of
-/// other data. `isFirst`: true for the first step of a call.
+/// the times of the input; otherwise, or if a later step of a call has a number that is already written, the
+/// number after the last written number. If an earlier call has written the first step of this call, clears
+/// the list of written steps, so that the writer begins a new container. But returns -1 for the last of
+/// several written steps, because ParaView writes this step again while it plays the times of other data.
+/// `isFirst`: true for the first step of a call.
 std::int64_t vtkPatchWriter::ChooseStepNumber(std::int64_t numberInData, double time, bool isFirst)
 {
   std::map<std::int64_t, double>& steps = this->Internal->Steps;

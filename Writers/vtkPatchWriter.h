@@ -16,9 +16,10 @@
  * Write() is collective: every rank of the controller calls it and writes the blocks of the rank. Rank 0
  * reports errors through vtkErrorMacro.
  *
- * With WriteInBackground or an OutputConfiguration, a call returns when the values are copied, and a thread
- * of each rank writes the values while the next step is computed (see Documentation/Guide/Output.md). The
- * next call reports errors of this thread and returns 0. The destructor reports errors of the last steps.
+ * With WriteInBackground or an OutputConfiguration of the mode thread, a call returns when the values are
+ * copied, and a thread of each rank writes the values while the next step is computed (see
+ * Documentation/Guide/Output.md). The next call reports errors of this thread and returns 0. The destructor
+ * reports errors of the last steps.
  */
 #ifndef vtkPatchWriter_h
 #define vtkPatchWriter_h
@@ -122,8 +123,8 @@ public:
 
   ///@{
   /**
-   * On: a thread writes each time step in the background. A call that writes several or compressed steps
-   * waits until all steps are written. Off by default.
+   * On: a thread writes each time step in the background. A call waits until all steps are written if the
+   * call writes several or compressed steps, or a step of more than 1 GiB on a rank. Off by default.
    */
   vtkSetMacro(WriteInBackground, bool);
   vtkGetMacro(WriteInBackground, bool);
@@ -131,10 +132,10 @@ public:
   ///@}
 
   /**
-   * An output configuration as for simulations, which replaces FileName: the path of a JSON file, or the text
-   * of the file. The channels of the formats container and grads define the content, the steps and the target
-   * of the output. Paths are relative to the parent folder of FileName. The mode must be thread, which does
-   * not require WriteInBackground, or direct.
+   * An output configuration as for simulations: the path of a JSON file, or the text of the file. The
+   * channels, of the formats container and grads, define the content, the steps and the targets of the
+   * output. Paths are relative to the parent folder of FileName, which must be set. The mode must be thread,
+   * which does not require WriteInBackground, or direct.
    */
   vtkSetStringMacro(OutputConfiguration);
   vtkGetStringMacro(OutputConfiguration);

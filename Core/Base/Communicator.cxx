@@ -194,8 +194,8 @@ private:
     MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, this->Comm);
     if (!enough) {
       throw Error(
-          "Out of memory: the description of the data does not fit into the memory of a rank. Use more ranks "
-          "on more machines.");
+          "Out of memory: the description of the data does not fit into the memory of a rank. Use fewer "
+          "ranks per machine.");
     }
   }
 

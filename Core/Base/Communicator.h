@@ -19,8 +19,8 @@
 namespace patchio {
 
 /// A group of processes that read or write together. Collective: every rank of the communicator calls each
-/// method in the same order, except Rank(), Size(), Mpi() and TestSum(). Not thread-safe: a second thread
-/// must use BackgroundDuplicate().
+/// method in the same order, except Rank(), Size(), Mpi() and methods that say otherwise. Not thread-safe: a
+/// second thread must use BackgroundDuplicate().
 class Communicator
 {
 public:
@@ -57,9 +57,9 @@ public:
   /// Returns the sum over all ranks of each value, on all ranks; see BeginSum().
   std::vector<double> Sum(const std::vector<double>& values);
 
-  /// Starts to sum each value over all ranks, without waiting for the other ranks. `values` has the same
-  /// length on all ranks. Only one sum may be in progress. Sums of whole numbers are exact below 2^53, so
-  /// that all ranks get the same result.
+  /// Starts to sum each value over all ranks; with MPI, does not wait for the other ranks. `values` has the
+  /// same length on all ranks. Only one sum may be in progress. Sums of whole numbers are exact below 2^53,
+  /// so that all ranks get the same result.
   virtual void BeginSum(const std::vector<double>& values);
   /// Returns true once the sum is complete, and stores it in `sum`; another sum may begin then. Not
   /// collective.

@@ -47,8 +47,8 @@ std::optional<std::uint64_t> NumberInFile(const std::string& path)
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-/// The names of the files in control groups, and of entries in these files, in one version of the cgroup
-/// interface.
+/// The folder of the control groups, and the names of their files and of entries in these files, in one
+/// version of the cgroup interface.
 struct CgroupFiles
 {
   const char *Mount, *Limit, *Usage;
@@ -140,7 +140,7 @@ void CheckMemoryOfMachines(Communicator& ranks, double bytes, double share)
   RunOnAllRanks(ranks, [&] {
     if (needed > free) {
       throw Error(
-          fmt::format("Reading needs {} of memory on machine '{}', but only {} are free. "
+          fmt::format("Reading needs {} of memory on machine '{}', but may use only {}. "
                       "Select fewer variables or levels, or use more machines.",
               ByteText(needed), MachineName(), ByteText(free)));
     }

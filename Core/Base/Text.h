@@ -68,8 +68,7 @@ inline bool BeginsWith(std::string_view text, std::string_view begin)
 /// Returns the value of an environment variable; empty if it is not set.
 std::string FromEnvironment(const char* name);
 
-/// Returns the text without blanks at both ends. Blanks are spaces, tabs, carriage returns and form feeds,
-/// but not line feeds.
+/// Returns the text without blanks at both ends. Blanks are all ASCII white space but line feeds.
 std::string_view Trimmed(std::string_view text);
 
 /// Parses numbers, given texts and words from the beginning of a text, one by one. Each call skips blanks,

@@ -164,7 +164,7 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
   }
   in.Get(catalog.PresenceTable);
   if (catalog.PresenceTable.size() != catalog.Variables.size() * catalog.Patches.size()) {
-    throw Error("The description of the time step is inconsistent.");
+    throw Error("The description of the time step has a wrong number of presences.");
   }
   return catalog;
 }
@@ -207,15 +207,15 @@ double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t 
 
 std::optional<Bounds> BoundsOfLevel(const Catalog& catalog, int level)
 {
-  const Level& which = catalog.Levels[level];
-  if (!catalog.KnowsPositions() || which.PatchCount == 0) {
+  const Level& info = catalog.Levels[level];
+  if (!catalog.KnowsPositions() || info.PatchCount == 0) {
     return std::nullopt;
   }
-  if (which.Role == LevelRole::Points) {
+  if (info.Role == LevelRole::Points) {
     return BoundsOfCells(catalog, level, catalog.Lattice);
   }
   Bounds bounds;
-  for (int p = which.FirstPatch; p < which.FirstPatch + which.PatchCount; ++p) {
+  for (int p = info.FirstPatch; p < info.FirstPatch + info.PatchCount; ++p) {
     bounds.Add(BoundsOfCells(catalog, level, catalog.Patches[p].Cells));
   }
   return bounds;

@@ -217,7 +217,7 @@ public:
   /// Returns the name of a level, or a text such as "level 2" if levels have no names.
   std::string NameOfLevel(int level) const;
 
-  /// Returns the number of nodes minus the number of cells of a patch along an axis: 0 or 1.
+  /// Returns the number of nodes minus the number of cells of a box along an axis: 0 or 1; 0 for meshes.
   int NodesBeyondCells(int level, int axis) const
   {
     return axis < this->Dimension && !this->IsMesh() && !this->Levels[level].IsFlat(axis) ? 1 : 0;
@@ -240,7 +240,7 @@ public:
   std::array<std::int64_t, 3> ArrayDims(int patch, const Variable& variable, const Int3& ghosts) const;
   /// Returns the number of stored values per component, including ghost layers.
   std::int64_t StoredTuples(int variable, int patch) const;
-  /// Returns the number of values in each of the Variable::StoredArrays().
+  /// Returns the number of values in each stored array, see Variable::StoredArrays().
   std::int64_t StoredValues(int variable, int patch) const
   {
     const Variable& info = this->Variables[variable];

@@ -17,7 +17,8 @@ namespace {
 constexpr int LargestIndex = 1 << 30;
 constexpr int LargestRatio = 1 << 10;
 constexpr int MostComponents = 1 << 20;
-constexpr double MostCells = 1e14;  ///< greatest number of nodes of a patch with MostGhosts ghost layers
+/// Greatest number of nodes of a patch with MostGhosts ghost layers along all three axes.
+constexpr double MostNodes = 1e14;
 /// Greatest number of points of a mesh, and of cells and of node indices in each of its lists.
 constexpr std::int64_t MaximumMeshCount = std::int64_t(1) << 40;
 
@@ -112,11 +113,11 @@ void CheckAxes(const Catalog& catalog)
   for (const Axis& axis : catalog.Axes) {
     const std::vector<double>& positions = axis.Positions;
     Require(!positions.empty() && positions.size() <= LargestIndex && std::abs(axis.First) <= LargestIndex,
-        "an axis with an impossible length");
+        "an axis with an impossible length or first index");
     Require(
         std::all_of(positions.begin(), positions.end(), [](double x) { return std::isfinite(x); }) &&
             std::adjacent_find(positions.begin(), positions.end(), std::greater_equal<>()) == positions.end(),
-        "an axis with positions that do not increase");
+        "an axis whose positions are not finite and increasing");
     Require(axis.Labels.empty() || axis.Labels.size() == positions.size(),
         "different numbers of labels and positions");
   }
@@ -189,12 +190,13 @@ void CheckMeshes(const Catalog& catalog)
   for (std::size_t p = 0; p < catalog.Meshes.size(); ++p) {
     CheckMeshSize(catalog, p);
     const MeshSize& mesh = catalog.Meshes[p];
-    Require(mesh.Points == 0 || catalog.FindMeshArray(MeshRole::Points) >= 0, "a mesh without points");
+    Require(mesh.Points == 0 || catalog.FindMeshArray(MeshRole::Points) >= 0,
+        "a mesh without an array of points");
     for (int list = 0; list < MeshSize::MostLists; ++list) {
       const auto has = [&](MeshRole role) { return catalog.FindMeshArray(role, list) >= 0; };
       Require(mesh.Cells[list] == 0 || (has(MeshRole::Connectivity) && has(MeshRole::Offsets) &&
                                            (catalog.Grid == GridType::Polygonal || has(MeshRole::Types))),
-          "cells without a list of their nodes");
+          "cells without arrays of their nodes, offsets or types");
     }
   }
 }
@@ -226,7 +228,8 @@ void CheckVariables(const Catalog& catalog)
     Require(variable.Components >= 1 && variable.Components <= MostComponents,
         "an impossible number of components");
     Require(variable.Material >= -1, "an impossible material");
-    Require(!catalog.PatchesChange || !variable.TimeInvariant, "constant arrays on patches that change");
+    Require(
+        !catalog.PatchesChange || !variable.TimeInvariant, "time-invariant arrays on patches that change");
     Require(!variable.HasUndefined() || variable.UndefinedFrom <= variable.UndefinedTo,
         "an impossible range of undefined values");
     for (int axis = 0; axis < 3; ++axis) {
@@ -289,7 +292,7 @@ std::string TextOf(const Box& box)
 
 const char* FaultOfBox(int dimension, const Box& box)
 {
-  double cells = 1;
+  double nodes = 1;
   for (int axis = 0; axis < 3; ++axis) {
     const int lower = box.Lower[axis], upper = box.Upper[axis];
     if (lower > upper || lower < -LargestIndex || upper > LargestIndex) {
@@ -298,9 +301,9 @@ const char* FaultOfBox(int dimension, const Box& box)
     if (axis >= dimension && (lower != 0 || upper != 0)) {
       return "a box with too many dimensions";
     }
-    cells *= static_cast<double>(box.Width(axis)) + 1 + 2 * MostGhosts;
+    nodes *= static_cast<double>(box.Width(axis)) + 1 + 2 * MostGhosts;
   }
-  return cells <= MostCells ? nullptr : "a box with too many cells";
+  return nodes <= MostNodes ? nullptr : "a box with too many cells";
 }
 
 void CheckCatalog(const Catalog& catalog)

@@ -42,8 +42,8 @@ inline ValueRange RangeOfFloats(double least, double greatest)
     return ValueRange::Unbounded();
   }
   constexpr double rounding = std::numeric_limits<float>::epsilon();
-  constexpr double denormal = std::numeric_limits<float>::min();
-  return {least - std::abs(least) * rounding - denormal, greatest + std::abs(greatest) * rounding + denormal};
+  constexpr double smallest = std::numeric_limits<float>::min();
+  return {least - std::abs(least) * rounding - smallest, greatest + std::abs(greatest) * rounding + smallest};
 }
 
 /// The type of stored and delivered values.
@@ -236,7 +236,7 @@ struct LocationTable
 };
 
 /// A range of chunk numbers, Begin .. End - 1. ChunksHolding() returns a range with all chunks that contain
-/// values First .. First + Count - 1 of a valid array; chunks at both ends of the range may contain none.
+/// values First .. First + Count - 1 of a valid array; some chunks of the range may contain none.
 struct ChunkRange
 {
   std::uint64_t Begin = 0;

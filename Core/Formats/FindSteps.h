@@ -19,8 +19,8 @@ std::string FirstBytes(const std::string& path, std::size_t most);
 /// Throws Error if the head cannot be read.
 using ReadHead = TimeStep (*)(const std::string& path);
 
-/// Returns the head of a step from options.KnownHead or, if KnownHead returns nothing, from `read`. Throws
-/// Error.
+/// Returns the head of a step from options.KnownHead or, if this function is null or returns nothing, from
+/// `read`. Throws Error like `read`.
 TimeStep HeadOf(const std::string& path, const SeriesOptions& options, ReadHead read);
 
 /// Adds a step to the series or, if the head of the step cannot be read, the warning "Skipping a NOUN.

@@ -35,7 +35,7 @@ struct Series
   std::vector<std::string> Notes;     ///< other information for the user
   /// Files and folders to watch: at least one of them changes when a step is added or becomes readable.
   /// Examples: the list of dumps, the folder of the dumps, a skipped dump. The paths need not exist yet.
-  /// Empty if steps cannot be added.
+  /// Empty if the format expects no further steps.
   std::vector<std::string> Watched;
 };
 
@@ -60,9 +60,9 @@ struct LocateOptions
   /// True, for an index: the locations are for all steps of the file (see ChunkedArray::StepStride), not only
   /// for step Catalog::StepInFile.
   bool AllSteps = false;
-  /// Callback for the progress, called often on the calling thread. After the callback has returned false,
-  /// Locate() throws Error as soon as the requests in flight have ended (see LocateTask). Null: no progress
-  /// is reported.
+  /// Callback for the progress, called often on the thread that calls Locate(). After the callback has
+  /// returned false, Locate() throws Error as soon as the requests in flight have ended (see LocateTask).
+  /// Null: no progress is reported.
   ProgressCallback Progress = nullptr;
   /// True: Locate() also returns the checksums of the values (see LocationTable) and checks all headers in
   /// the data files.
@@ -89,11 +89,12 @@ public:
   virtual bool SeemsBroken(const std::string& /*path*/) const { return false; }
 
   /// Returns a phrase for the contents of a file of this format that PatchIO does not support, or an empty
-  /// text. FormatOf() calls this method if no format claims the path.
+  /// text. FormatOf() calls this method if FindFormat() returns null.
   virtual std::string UnsupportedContents(const std::string& /*path*/) const { return {}; }
 
-  /// Opens the series that a path refers to. The call is cheap: it reads only the head of each step, or the
-  /// description of a file with several steps. Throws Error when there is no sound step.
+  /// Opens the series that a path refers to. The call is cheap: it reads only the head of each step and the
+  /// data for notes, or the description of a file with several steps. Throws Error when there is no sound
+  /// step.
   virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
 
   /// Reads the description of a file: everything except field data and their locations. The catalog describes
@@ -134,8 +135,8 @@ const Format& FormatOf(const std::string& path);
 /// Makes `step` the current step of a catalog. The catalog must describe that step.
 void SetStep(Catalog& catalog, const TimeStep& step);
 
-/// Returns strictly increasing values for ParaView's time controls: the times of the steps if they increase,
-/// otherwise the step numbers if they increase, otherwise 0, 1, 2, ... Times may repeat or all be 0.
+/// Returns strictly increasing values for ParaView's time controls: the times of the steps if they are finite
+/// and increase, otherwise the step numbers if they increase, otherwise 0, 1, 2, ...
 std::vector<double> TimeValues(const Series& series);
 /// Returns Series::Notes, with an additional note if TimeValues() are not the times in the files.
 std::vector<std::string> NotesOf(const Series& series);

@@ -47,7 +47,8 @@ public:
   LocationTable Run(const std::vector<PatchVariable>& requests);
 
 protected:
-  /// Returns the location of a request whose values are stored. Most formats call LocateAt(). Throws Error.
+  /// Returns the location of a request whose values are stored, usually through LocateAt(). Throws Error if
+  /// the values cannot be located.
   virtual Location LocateOne(const PatchVariable& request) = 0;
   /// Checks a data set, and may change its description. LocateAt() calls this method at the first request for
   /// the data set. An Error from this method becomes the error of all requests for the data set.

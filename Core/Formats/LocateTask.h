@@ -28,7 +28,8 @@ public:
   /// Error if the caller of Locate() stops the work.
   void ReportProgress(double fraction);
   /// Calls patchio::RunTasks() with the number of threads in the options, and reports the fraction of tasks
-  /// done. Throws Error if the caller stops the work, after all running tasks have ended.
+  /// done. Throws Error if the caller stops the work, after all running tasks have ended. Rethrows the first
+  /// exception of a task.
   void RunTasks(std::size_t tasks, const TaskBody& body);
   /// Appends the location of each request to the table: the result of `locate`, or Absent if the catalog has
   /// no stored values for the request. If `locate` throws, the request becomes Missing, with the error as the

@@ -39,8 +39,8 @@ public:
   /// also have sizes and filter masks.
   FixedArray(FileBytes& bytes, std::uint64_t address, bool filtered);
   std::size_t ElementBytes() const { return this->BytesOfElement; }
-  /// Returns the element with the index `index`, valid until the next call, or null if the element was never
-  /// written.
+  /// Returns the element with the index `index`, valid until the next call, or null if the file does not have
+  /// the block or page of the element.
   const std::byte* At(std::uint64_t index);
 
 private:
@@ -59,8 +59,8 @@ public:
   /// also have sizes and filter masks.
   ExtensibleArray(FileBytes& bytes, std::uint64_t address, bool filtered);
   std::size_t ElementBytes() const { return this->BytesOfElement; }
-  /// Returns the element with the index `index`, valid until the next call, or null if the element was never
-  /// written.
+  /// Returns the element with the index `index`, valid until the next call, or null if the file does not have
+  /// the block or page of the element.
   const std::byte* At(std::uint64_t index);
 
 private:
@@ -310,7 +310,7 @@ public:
       this->Strides[d] = stride;
       const std::uint64_t along = axis == 0 ? 1 : (dataset.MaximumDims[d] - 1) / dataset.ChunkDims[d] + 1;
       if (dataset.MaximumDims[d] < dataset.Dims[d] || stride > MostElements / along) {
-        throw Corrupt("more chunks than a file can contain");
+        throw Corrupt("impossible maximum dimensions");
       }
       stride *= along;
     }
@@ -432,8 +432,8 @@ void ChunkLists::List(const Dataset& dataset, unsigned treeK, Chunk* chunks)
   }
 }
 
-/// Lists the chunks of the version 1 tree whose node at `address` is the root of a tree or subtree.
-/// `parentLevel`: level of the parent node, or -1 for the root.
+/// Lists the chunks below the node at `address` of a version 1 tree. `parentLevel`: level of the parent node,
+/// or -1 for the root.
 void ChunkLists::ListTree1(
     const Dataset& dataset, unsigned treeK, std::uint64_t address, int parentLevel, const ChunkGrid& grid)
 {

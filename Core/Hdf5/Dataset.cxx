@@ -160,10 +160,10 @@ std::string FilterName(int filter)
   return fmt::format("filter {}", filter);
 }
 
-Error UnsupportedError(const std::string& file, const std::string& feature, const std::string& dataset,
-    const std::string& advice)
+Error UnsupportedError(
+    const std::string& file, const std::string& feature, const std::string& object, const std::string& advice)
 {
-  return Error(fmt::format("{}: not supported: {} in '{}'.{}", file, feature, PlainText(dataset),
+  return Error(fmt::format("{}: not supported: {} in '{}'.{}", file, feature, PlainText(object),
       advice.empty() ? std::string() : " " + advice + "."));
 }
 
@@ -205,8 +205,8 @@ Dataspace ParseDataspace(Cursor& message)
   if (version < 1 || version > 2) {
     throw Unsupported(fmt::format("dataspace of version {}", version));
   }
-  Require(space.Rank <= MostAxes && type <= null && (type == simple || space.Rank == 0),
-      "an impossible shape");
+  Require(
+      space.Rank <= MostAxes && type <= null && (type == simple || space.Rank == 0), "an impossible shape");
   for (unsigned d = 0; d < space.Rank; ++d) {
     space.Dims[d] = space.MaximumDims[d] = message.Read<std::uint64_t>();
     space.Values = CheckedProduct(space.Values, space.Dims[d]);
@@ -399,7 +399,7 @@ void DatasetMessages::ParseChunks4(const Message& message)
   const unsigned flags = message.At<std::uint8_t>(2);
   const std::size_t lengthBytes = message.At<std::uint8_t>(4);
   this->SkipsPartial = (flags & skipsPartial) != 0;
-  Require(lengthBytes >= 1 && lengthBytes <= 8, "chunks without a size");
+  Require(lengthBytes >= 1 && lengthBytes <= 8, "chunks with lengths of an impossible size");
   if (!this->SetChunkRank(message.At<std::uint8_t>(3))) {
     this->ChunkElementBytes = this->Result.ElementBytes;
     return;

@@ -52,12 +52,12 @@ struct Dataset
 
   StorageLayout Layout = StorageLayout::NotWritten;
   std::uint8_t Rank = 0;
-  std::uint64_t Values = 0;
+  std::uint64_t Values = 0;  ///< number of values
   /// Numbers of values along the first axes, slowest first.
   std::array<std::uint64_t, ChunkedArray::MaximumRank> Dims{};
   std::uint64_t Offset = 0;  ///< Contiguous: offset of the values in the file
 
-  // For Chunked only; see ChunkedArray.
+  // For Chunked (Fill also for Virtual); see ChunkedArray.
   std::array<FilterType, ChunkedArray::MaximumFilters> Filters{};
   /// Numbers of values of a chunk along each axis. 0: the data set is not chunked.
   std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
@@ -96,9 +96,9 @@ constexpr const char* ExternalLink = "external link";
 std::vector<std::uint64_t> DimsOf(const Dataset& dataset);
 
 /// Returns the ElementType with the class, sign and size of the values of `dataset`, or nothing if there is
-/// none.
+/// no such type.
 std::optional<ElementType> ElementTypeOf(const Dataset& dataset);
-/// Returns the ElementType with the class, sign and size of `type`, or nothing if there is none.
+/// Returns the ElementType with the class, sign and size of `type`, or nothing if there is no such type.
 std::optional<ElementType> ElementTypeOf(const Datatype& type);
 
 /// Returns the type of the values of `dataset` as a phrase for messages, for example "float16" or "text".
@@ -117,8 +117,9 @@ std::uint64_t PlainChunkBytes(const Dataset& dataset);
 /// Fills `chunks`, an array of CountChunks(dataset) entries, with chunks that were not written.
 void ClearChunks(const Dataset& dataset, Chunk* chunks);
 
-/// Returns the greatest plausible number of chunks in a file of `fileBytes` bytes. A chunk takes 32 bytes in
-/// an index, so a valid file has more chunks only if most chunks were never written.
+/// Returns the greatest plausible number of chunks in a file of `fileBytes` bytes. Unless chunks are tiny, a
+/// chunk and its entry in an index take at least 32 bytes, so a valid file has more chunks only if most
+/// chunks were never written.
 constexpr std::uint64_t MostChunks(std::uint64_t fileBytes)
 {
   return 4096 + fileBytes / 16;
@@ -135,9 +136,9 @@ FilterType FilterFromNumber(int filter, std::uint64_t shuffledBytes, std::uint64
 /// Returns the number and, if known, the name of an HDF5 filter for messages, for example "filter 4 (szip)".
 std::string FilterName(int filter);
 
-/// Makes an error about a valid data set that PatchIO cannot read: "FILE: not supported: FEATURE in
-/// 'DATASET'. ADVICE." `advice`: a sentence without a full stop, or empty.
-Error UnsupportedError(const std::string& file, const std::string& feature, const std::string& dataset,
+/// Makes an error about a valid object that PatchIO cannot read: "FILE: not supported: FEATURE in 'OBJECT'.
+/// ADVICE." `advice`: a sentence without a full stop, or empty.
+Error UnsupportedError(const std::string& file, const std::string& feature, const std::string& object,
     const std::string& advice = {});
 
 /// Throws Error if the data set is unsupported or virtual, or if its values were not written yet. `name`:
@@ -163,7 +164,7 @@ auto WithErrorNames(const std::string& file, const Name& name, const Work& work)
 struct Dataspace
 {
   unsigned Rank = 0;
-  std::uint64_t Values = 1;
+  std::uint64_t Values = 1;  ///< number of values
   /// The first Rank entries are set, slowest axis first; see Dataset::MaximumDims.
   std::array<std::uint64_t, MostAxes> Dims, MaximumDims;
 };
@@ -184,7 +185,8 @@ public:
     return this->HasSpace && this->HasType && this->HasLayout && this->ExternalReason.empty() &&
            this->Result.Layout == StorageLayout::Contiguous && this->Result.Offset != NoAddress;
   }
-  /// Returns the data set, valid as long as this object. Call Finish() once, after Add() of all messages.
+  /// Returns the data set, valid as long as this object. Call Finish() once, after Add() of all messages. May
+  /// call LibraryHasFilter(). Throws Error like LibraryIsAllowed().
   const Dataset& Finish();
 
 private:

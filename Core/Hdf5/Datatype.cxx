@@ -9,8 +9,8 @@ namespace {
 
 constexpr int MaximumDepth = 16;  ///< greatest number of types inside each other
 
-/// The properties by which HDF5 describes a floating-point format, in bits: total size, position of the sign,
-/// position and size of the exponent, size of the mantissa, bias of the exponent.
+/// The properties by which HDF5 describes a floating-point format. In bits: total size, position of the sign,
+/// position and size of the exponent, size of the mantissa. As a number: bias of the exponent.
 struct FloatFormat
 {
   unsigned Bits, Sign, ExponentBegin, ExponentBits, MantissaBits, Bias;

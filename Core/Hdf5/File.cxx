@@ -38,7 +38,7 @@ File::~File() = default;
 void File::Open(ReadAt read)
 {
   OpenStructure(*this->Reader, this->PathName, std::move(read), this->Bytes);
-  this->WithErrorName("/", [&] { this->Groups.emplace("", this->Reader->OpenGroup(this->Reader->Root())); });
+  this->CallWithNames("/", [&] { this->Groups.emplace("", this->Reader->OpenGroup(this->Reader->Root())); });
 }
 
 /// Returns the address of the header of `object`, or nothing if there is no such object. Throws Corrupt and
@@ -70,7 +70,7 @@ std::optional<std::uint64_t> File::Lookup(const std::string& object) const
 
 bool File::Has(const std::string& object) const
 {
-  return this->WithErrorName(object, [&] {
+  return this->CallWithNames(object, [&] {
     try {
       return this->Lookup(object).has_value();
     } catch (const Unsupported&) {
@@ -81,7 +81,7 @@ bool File::Has(const std::string& object) const
 
 bool File::IsGroup(const std::string& object) const
 {
-  return this->WithErrorName(object, [&] {
+  return this->CallWithNames(object, [&] {
     const auto header = this->Lookup(object);
     return header && this->Reader->TryGroup(*header).has_value();
   });
@@ -89,7 +89,7 @@ bool File::IsGroup(const std::string& object) const
 
 std::vector<std::string> File::Names(const std::string& group) const
 {
-  return this->WithErrorName(group, [&] {
+  return this->CallWithNames(group, [&] {
     const auto header = this->Lookup(group);
     const std::optional<Group> opened = header ? this->Reader->TryGroup(*header) : std::nullopt;
     return opened ? this->Reader->Names(*opened) : std::vector<std::string>();
@@ -110,7 +110,7 @@ std::uint64_t File::AddressOf(const std::string& dataset) const
 
 Dataset File::Describe(const std::string& dataset) const
 {
-  return this->WithErrorName(dataset, [&] {
+  return this->CallWithNames(dataset, [&] {
     Dataset info = this->Reader->Describe(this->AddressOf(dataset));
     if (info.Layout == StorageLayout::Virtual) {
       try {
@@ -128,8 +128,9 @@ Dataset File::Describe(const std::string& dataset) const
   });
 }
 
-/// Returns the file at `path`, opened unless this object has opened the file before. The file has values of
-/// the virtual data set `dataset`. Throws Error if the file cannot be opened.
+/// Returns the file at `path`, which has values of the virtual data set `dataset`. Opens the file unless it
+/// is still open from an earlier call. At most 256 files stay open; references to files that are closed
+/// become invalid. Throws Error if the file cannot be opened.
 const File& File::SourceFile(const std::string& path, const std::string& dataset) const
 {
   if (path == this->PathName) {
@@ -191,7 +192,7 @@ MappedRun File::ReadMapping(
   run.Dataset = WithoutLeadingSlashes(mapping.Dataset);
   const File& file = this->SourceFile(run.Path, dataset);
   source =
-      file.WithErrorName(run.Dataset, [&] { return file.Reader->Describe(file.AddressOf(run.Dataset)); });
+      file.CallWithNames(run.Dataset, [&] { return file.Reader->Describe(file.AddressOf(run.Dataset)); });
   if (source.Layout == StorageLayout::Virtual) {
     throw Unsupported("virtual data set of virtual data sets");
   }
@@ -287,7 +288,7 @@ bool File::ListChunks(const std::string& dataset, FoundDataset& found) const
     return false;
   }
   found.Chunks.resize(chunks);
-  this->WithErrorName(dataset, [&] { this->Reader->ListChunks(found.Info, found.Chunks.data()); });
+  this->CallWithNames(dataset, [&] { this->Reader->ListChunks(found.Info, found.Chunks.data()); });
   return true;
 }
 

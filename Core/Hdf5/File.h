@@ -56,8 +56,8 @@ struct DatasetRange
 class File
 {
 public:
-  /// Opens the file at `path`. Throws Error if the file is missing, unreadable, not HDF5, truncated, or still
-  /// open for writing.
+  /// Opens the file at `path`. Throws Error if the file is missing, unreadable, not HDF5, not supported,
+  /// damaged, truncated, or still open for writing.
   explicit File(const std::string& path);
   /// Opens a file whose bytes `read` provides. `path`: name of the file in messages; `bytes`: size of the
   /// file. Throws Error like File(path).
@@ -72,11 +72,12 @@ public:
   bool IsGroup(const std::string& object) const;
   /// Returns the names of all links in a group, sorted bytewise, or an empty list if there is no such group.
   std::vector<std::string> Names(const std::string& group) const;
-  /// Returns the text of an attribute, without padding, or an empty text if there is no such attribute or its
-  /// value is not a single text. Texts of more than 4096 bytes are cut off or count as empty.
+  /// Returns the text of an attribute up to its first 0, or an empty text if there is no such attribute or
+  /// its value is not a single text. A text of variable length is cut off after 4096 bytes; a longer text of
+  /// fixed length counts as empty.
   std::string Text(const std::string& object, const std::string& attribute) const;
-  /// Returns the values of an attribute, or an empty list if there is no such attribute or its values are not
-  /// at most 4096 plain numbers.
+  /// Returns the values of an attribute, or an empty list if there is no such attribute, or if the attribute
+  /// has more than 4096 values or values that are not plain numbers (see Datatype::IsPlain).
   std::vector<double> Numbers(const std::string& object, const std::string& attribute) const;
 
   /// Returns the description of a data set. Throws Error if there is no such data set. A virtual data set has
@@ -93,7 +94,8 @@ public:
   std::vector<double> Doubles(const std::string& dataset, std::int64_t expectedCount) const;
   /// Reads an entire data set of numbers, converted to int like Range(). Otherwise like Doubles().
   std::vector<int> Ints(const std::string& dataset, std::int64_t expectedCount) const;
-  /// Reads an entire data set of texts with a fixed number of characters. `expectedCount`: see Doubles().
+  /// Reads an entire data set of texts with a fixed size of at most 4096 bytes. Returns each text up to its
+  /// first 0. `expectedCount`: see Doubles().
   std::vector<std::string> Strings(const std::string& dataset, std::int64_t expectedCount) const;
 
   /// Returns the only value of a data set. Throws Error if the data set has another number of values.
@@ -117,7 +119,7 @@ public:
 private:
   /// Runs `work` like WithErrorNames(), for an object of this file.
   template <typename Work>
-  auto WithErrorName(const std::string& object, const Work& work) const
+  auto CallWithNames(const std::string& object, const Work& work) const
   {
     return WithErrorNames(
         this->PathName, [&] { return object; }, work);
@@ -171,9 +173,9 @@ bool HasSignature(const std::string& path);
 /// Returns whether File(path) succeeds. Does not throw.
 bool CanOpen(const std::string& path);
 
-/// Appends the location of a range of values to `table`, as a byte range, a chunked array or a library array.
-/// `type`: type of the values; `name`: name of the data set; `file`: number of the data set's file in
-/// `table`. Returns the location.
+/// Appends a range of values to `table`, as a byte range, a chunked array or a library array. `type`: type of
+/// the values; `name`: name of the data set; `file`: number of the data set's file in `table`. Returns the
+/// location of the range, which is not added to LocationTable::Locations.
 Location AppendRange(const FoundDataset& found, ElementType type, const std::string& name,
     const DatasetRange& range, int file, LocationTable& table);
 

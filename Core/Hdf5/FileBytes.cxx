@@ -87,7 +87,7 @@ FileBytes::FileBytes() : Compares(ComparesByDefault()), Blocks(BlockCount, NoBlo
 
 void FileBytes::Attach(ReadAt read, std::uint64_t bytes)
 {
-  this->File = std::move(read);
+  this->ReadFile = std::move(read);
   this->Bytes = bytes;
   this->Base = 0;
   this->Whole = bytes <= WholeFile;
@@ -99,7 +99,7 @@ void FileBytes::Attach(ReadAt read, std::uint64_t bytes)
   }
   std::fill(this->Blocks.begin(), this->Blocks.end(), NoBlock);
   if (this->Whole && bytes > 0) {
-    this->File(0, this->Buffer.get(), bytes);
+    this->ReadFile(0, this->Buffer.get(), bytes);
   }
 }
 
@@ -118,7 +118,7 @@ void FileBytes::Read(std::uint64_t address, std::byte* into, std::size_t bytes)
     return;
   }
   if (bytes >= LargeRead) {
-    return this->File(offset, into, bytes);
+    return this->ReadFile(offset, into, bytes);
   }
   while (bytes > 0) {
     const std::size_t inside = offset % BlockBytes;
@@ -149,7 +149,7 @@ const std::byte* FileBytes::Block(std::uint64_t number)
   if (this->Blocks[slot] != number) {
     const std::uint64_t begin = number * BlockBytes;
     this->Blocks[slot] = NoBlock;  // in case the storage fails
-    this->File(begin, block, std::min<std::uint64_t>(BlockBytes, this->Bytes - begin));
+    this->ReadFile(begin, block, std::min<std::uint64_t>(BlockBytes, this->Bytes - begin));
     this->Blocks[slot] = number;
   }
   return block;

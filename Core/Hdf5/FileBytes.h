@@ -33,8 +33,8 @@ public:
   using Error::Error;
 };
 
-/// The error for a file that is shorter than its superblock states. what() is a phrase, for example
-/// "truncated: 3000 of 42064 bytes".
+/// The error for a file that is shorter than its superblock, or than the superblock states. what() is a
+/// phrase, for example "truncated: 3000 of 42064 bytes".
 class Truncated : public Corrupt
 {
 public:
@@ -144,11 +144,12 @@ public:
   void SetComparesChecksums(bool compares) { this->Compares = compares; }
   bool ComparesChecksums() const { return this->Compares; }
 
-  /// Copies `bytes` bytes of the file from `address` on to `into`. Throws Corrupt if these bytes are not in
+  /// Copies `bytes` bytes of the file, from `address` on, to `into`. Throws Corrupt if these bytes are not in
   /// the file, and Error if the storage fails.
   void Read(std::uint64_t address, std::byte* into, std::size_t bytes);
   /// Reads a structure like Read(), and compares its checksum: the last 4 of `bytes` bytes are the checksum
-  /// of the bytes before. Throws Corrupt if the checksum is wrong and ComparesChecksums() is true.
+  /// of the bytes before. Also throws Corrupt if `bytes` is less than 4, or if the checksum is wrong and
+  /// ComparesChecksums() is true.
   void ReadChecked(std::uint64_t address, std::byte* into, std::size_t bytes);
 
 private:
@@ -163,12 +164,12 @@ private:
 
   const std::byte* Block(std::uint64_t number);
 
-  ReadAt File;
+  ReadAt ReadFile;
   std::uint64_t Bytes = 0, Base = 0;
   bool Whole = false;
   bool Compares;
-  std::size_t BufferBytes = 0;  ///< size of the buffer in bytes
-  /// The entire file or the cached blocks; pages are allocated when used.
+  std::size_t BufferBytes = 0;
+  /// The entire file or the cached blocks; not initialized, so that unused parts take no memory.
   std::unique_ptr<std::byte[]> Buffer;
   std::vector<std::uint64_t> Blocks;  ///< number of the file's block in each block of the buffer, or NoBlock
 };

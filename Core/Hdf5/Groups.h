@@ -65,7 +65,8 @@ class GroupReader
 {
 public:
   explicit GroupReader(FileBytes& bytes) : Bytes(bytes), Header(bytes), Heaps(bytes), Trees(bytes) {}
-  /// Sets the sizes of nodes. Call SetNodeSizes() when FileBytes switches to another file.
+  /// Sets the sizes of nodes, and discards what was read before. Call SetNodeSizes() when FileBytes switches
+  /// to another file.
   void SetNodeSizes(const NodeSizes& sizes);
 
   /// Returns the group whose header is at the address `header`, or nothing if the object is not a group.

@@ -27,8 +27,8 @@ public:
   /// Reads `count` values of a data set from index `first` on, converted to `type`, into `values`. The last
   /// axis varies fastest. The values must form one block of the data set, for example the entire data set or
   /// a range along the first axis. Throws Error if the values do not exist, or if the library cannot read the
-  /// values, crashes, loops forever, or allocates too much memory (the limits depend on the size of the
-  /// file).
+  /// values, crashes, loops forever, or allocates too much memory (the limits depend on the sizes of
+  /// the file and of the values).
   void Read(
       const std::string& dataset, std::uint64_t first, std::uint64_t count, ElementType type, void* values);
 
@@ -41,8 +41,8 @@ private:
 
 /// Returns whether PatchIO may use the library and the library has the filter with the number `filter`. Only
 /// the first 64 different filters are queried; others count as missing. A child process queries the library
-/// for filters from plug-ins. The first call for a filter calls HDF5; no other thread may call HDF5 at the
-/// same time.
+/// for filters from plug-ins, unless LibraryIsTrusted(). The first call for a filter calls HDF5; no other
+/// thread may call HDF5 at the same time.
 bool LibraryHasFilter(int filter);
 
 }  // namespace patchio::hdf5

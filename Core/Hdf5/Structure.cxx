@@ -15,8 +15,8 @@ namespace {
 /// The addresses in superblocks of all versions.
 struct Superblock
 {
-  std::uint64_t Base = 0;  ///< base address
-  std::uint64_t End = 0;   ///< end of the file
+  std::uint64_t Base = 0;  ///< base address as stated
+  std::uint64_t End = 0;   ///< offset of the end of the file if the superblock is at Base
 };
 
 /// Throws Truncated if the file is shorter than the superblock `block` states, and Corrupt for impossible
@@ -36,7 +36,7 @@ void CheckEnd(const FileBytes& bytes, const Superblock& block, std::uint64_t off
 void RequireEightBytes(unsigned addressBytes, unsigned lengthBytes)
 {
   for (const unsigned bytes : {addressBytes, lengthBytes}) {
-    Require(bytes >= 2 && bytes <= 32 && IsPowerOfTwo(bytes), "addresses of an impossible size");
+    Require(bytes >= 2 && bytes <= 32 && IsPowerOfTwo(bytes), "addresses or lengths of an impossible size");
   }
   if (addressBytes != 8 || lengthBytes != 8) {
     throw Unsupported(

@@ -91,8 +91,8 @@ public:
     int links = MostLinks;
     return this->Find(group, name, links);
   }
-  /// Returns the address of the header of the object at `path`, a list of names from `group` on, separated by
-  /// slashes. Otherwise like Find().
+  /// Returns the address of the header of the object at `path`: one or more names from `group` on, separated
+  /// by slashes. Otherwise like Find().
   std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path)
   {
     int links = MostLinks;
@@ -101,8 +101,8 @@ public:
   /// Returns the names of all members of `group`, sorted bytewise.
   std::vector<std::string> Names(const Group& group) { return this->Groups.Names(group); }
 
-  /// Returns the description of the data set at `header`. The values of a contiguous data set lie inside the
-  /// file.
+  /// Returns the description of the data set at `header`. May call LibraryHasFilter(). The values of a
+  /// contiguous data set lie inside the file.
   Dataset Describe(std::uint64_t header);
   /// Returns the type of the elements of the data set at `header`.
   Datatype DatatypeOf(std::uint64_t header);
@@ -119,7 +119,7 @@ public:
   /// element; `most`: greatest number of characters to read.
   std::string TextOf(const std::byte* element, std::size_t most);
 
-  /// Reads `bytes` bytes from `offset` on into `into`. `offset` counts from the beginning of the file, not
+  /// Reads `bytes` bytes, from `offset` on, to `into`. `offset` counts from the beginning of the file, not
   /// from the base address.
   void ReadStored(std::uint64_t offset, std::byte* into, std::size_t bytes);
 
@@ -155,8 +155,8 @@ private:
 void OpenStructure(Structure& structure, const std::string& path, ReadAt read, std::uint64_t bytes);
 
 /// Checks that the file at `path` is as long as its superblock states; a user block counts as part of the
-/// file. Accepts files that are not HDF5 or are damaged otherwise. Throws Error if the file is too short, or
-/// if the storage fails.
+/// file. Accepts files that are not HDF5, not supported or damaged otherwise. Throws Error if the file is too
+/// short or cannot be read.
 void CheckComplete(const std::string& path);
 
 }  // namespace patchio::hdf5

@@ -76,8 +76,8 @@ void ToHostOrder(bool isBigEndian, ElementType type, std::vector<std::byte>& val
 
 }  // namespace
 
-/// Returns the number of values of `info`, to be called before memory is allocated. Throws Error if
-/// `expectedCount` is not -1 and differs from this number, or if the number is too large.
+/// Returns the number of values of `info`. Throws Error if `expectedCount` is not negative and differs from
+/// this number, or if the number is too large. Call CheckedCount() before memory is allocated.
 std::uint64_t File::CheckedCount(
     const std::string& dataset, const Dataset& info, std::int64_t expectedCount) const
 {
@@ -123,7 +123,7 @@ std::vector<std::byte> File::ReadElements(
     return values;
   }
   if (info.Layout == StorageLayout::Contiguous) {
-    this->WithErrorName(dataset, [&] {
+    this->CallWithNames(dataset, [&] {
       this->Reader->ReadStored(info.Offset + first * info.ElementBytes, values.data(), values.size());
     });
     return values;
@@ -149,15 +149,13 @@ void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std
   array.Count = count * parts;
   if (!type && info.Rank == ChunkedArray::MaximumRank) {
     throw UnsupportedError(this->PathName,
-        fmt::format("{} with {} axes, which is more than {}", TypeText(info), info.Rank,
-            ChunkedArray::MaximumRank - 1),
-        dataset);
+        fmt::format("{} with more than {} axes", TypeText(info), ChunkedArray::MaximumRank - 1), dataset);
   }
   if (!type) {
     array.Dims[array.Rank] = array.ChunkDims[array.Rank] = parts;
     ++array.Rank;
   }
-  this->WithErrorName(dataset, [&] { CheckChunkedArray(array); });
+  this->CallWithNames(dataset, [&] { CheckChunkedArray(array); });
   ArrayShape shape;
   shape.Interior = {static_cast<std::int64_t>(array.Count), 1, 1};
   const ArrayMapping mapping(shape);
@@ -176,7 +174,8 @@ void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std
                                                 info.ElementBytes, stored.data(), stored.size(), chunkBytes);
       PlaceChunk(mapping, array, chunk, values, 0, into);
     } catch (const std::bad_alloc&) {
-      throw FileError(this->PathName, fmt::format("memory for a chunk of '{}'", dataset), "too little", "");
+      throw FileError(this->PathName, fmt::format("memory for a chunk of '{}'", dataset), "too little",
+          "Use a machine with more memory");
     } catch (const Error& error) {
       throw FileError(this->PathName, fmt::format("readable values in '{}'", dataset), error.what(),
           "The file is damaged or still being written");
@@ -336,7 +335,7 @@ void File::Records(const std::string& dataset, std::uint64_t expectedCount,
         this->PathName, fmt::format("records in '{}'", dataset), "plain values", DamagedOrForeign);
   }
   const Datatype type =
-      this->WithErrorName(dataset, [&] { return this->Reader->DatatypeOf(this->AddressOf(dataset)); });
+      this->CallWithNames(dataset, [&] { return this->Reader->DatatypeOf(this->AddressOf(dataset)); });
   std::vector<std::byte> stored = this->ReadElements(dataset, info, 0, count);
   for (const RecordMember& requested : members) {
     const auto member = std::find_if(type.Members.begin(), type.Members.end(),
@@ -363,7 +362,7 @@ void File::Records(const std::string& dataset, std::uint64_t expectedCount,
 std::string File::Text(const std::string& object, const std::string& attribute) const
 {
   constexpr std::size_t longest = 4096;
-  return this->WithErrorName(object, [&]() -> std::string {
+  return this->CallWithNames(object, [&]() -> std::string {
     const auto address = this->Lookup(object);
     const auto found = address ? this->Reader->FindAttribute(*address, attribute) : std::nullopt;
     if (!found || found->Values != 1) {
@@ -383,7 +382,7 @@ std::string File::Text(const std::string& object, const std::string& attribute) 
 std::vector<double> File::Numbers(const std::string& object, const std::string& attribute) const
 {
   constexpr std::uint64_t most = 4096;
-  return this->WithErrorName(object, [&]() -> std::vector<double> {
+  return this->CallWithNames(object, [&]() -> std::vector<double> {
     const auto address = this->Lookup(object);
     auto found = address ? this->Reader->FindAttribute(*address, attribute) : std::nullopt;
     if (!found || found->Values > most || !found->Type.IsPlain) {

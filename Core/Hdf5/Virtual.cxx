@@ -106,7 +106,7 @@ std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes)
   if (version > 1) {
     throw Unsupported("virtual data set of an unknown version");
   }
-  Require(count <= bytes.size() / leastBytes, "more mappings than there are bytes");
+  Require(count <= bytes.size() / leastBytes, "more mappings than fit into their object");
   std::vector<VirtualMapping> mappings;
   const auto before = [&]() -> const VirtualMapping& {
     const auto number = cursor.Read<std::uint64_t>();

@@ -23,8 +23,8 @@ struct Selection
 /// A mapping of values of a source data set to values of a virtual data set.
 struct VirtualMapping
 {
-  /// Path of the source's file, absolute or relative to the folder of the virtual data set's file. ".": this
-  /// file.
+  /// Path of the source's file, absolute or relative to the folder of the virtual data set's file; "." for
+  /// the virtual data set's file itself.
   std::string File;
   std::string Dataset;  ///< name of the source in its file
   Selection Source;     ///< values of the source

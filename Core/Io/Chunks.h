@@ -24,7 +24,7 @@ std::byte* DirectChunkAddress(
     const ArrayMapping& mapping, const ChunkedArray& array, const Chunk& chunk, void* output);
 
 /// Returns the number of bytes from the chunk's first value to its last value inside the array. For a chunk
-/// at the edge of the array, this number is less than ChunkBytes(), and a chunk without filters may be stored
+/// that exceeds the array, this number is less than ChunkBytes(), and a chunk without filters may be stored
 /// with this size.
 std::size_t UsedChunkBytes(const ChunkedArray& array, std::uint64_t number);
 
@@ -39,9 +39,9 @@ std::uint32_t ChecksumOfChunk(const ChunkedArray& array, const Chunk& chunk, con
 /// Copies the needed values of a chunk to their places in the output, like PlaceRun(). The mapping's stored
 /// values are the `Count` values from index `First` of the entire array.
 ///
-/// `values`: ChunkBytes() bytes as stored, at any address. `slot`: component number in the output. If the
-/// chunk was never written, ignores `values` and writes the first SizeOf(Type) bytes of ChunkedArray::Fill
-/// for each value.
+/// `values`: at least UsedChunkBytes() bytes, in the stored byte order, at any address. `slot`: component
+/// number in the output. If the chunk was never written, ignores `values` and writes the first SizeOf(Type)
+/// bytes of ChunkedArray::Fill for each value.
 void PlaceChunk(const ArrayMapping& mapping, const ChunkedArray& array, const Chunk& chunk,
     const std::byte* values, int slot, void* output);
 

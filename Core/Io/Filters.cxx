@@ -104,8 +104,8 @@ void UnshuffleElements(const std::byte* from, std::size_t count, std::byte* to)
 std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes)
 {
   // Both sums are modulo 65535; 0 means that all words so far were 0, and 65535 stands for other multiples.
-  // For a block of n words, the second sum grows by n times the first sum and by each word as often as it is
-  // counted. 360 words are the most for which 32 bits suffice.
+  // For a block of n words, the second sum grows by n times the first sum and by each word as often as the
+  // word is counted. For 360 words, 32 bits suffice.
   constexpr std::size_t block = 360;
   const auto reduce = [](std::uint64_t sum) {
     return sum == 0 ? 0 : static_cast<std::uint32_t>((sum - 1) % 65535 + 1);
@@ -207,7 +207,7 @@ bool ChunkDecoder::DecompressTo(const std::array<FilterType, ChunkedArray::Maxim
   const std::size_t bytes =
       this->DecompressData(filters[0], {stored, storedBytes}, values, chunkBytes, chunkBytes);
   if (bytes != chunkBytes) {
-    throw Error(fmt::format("{} bytes of values", bytes));
+    throw Error(fmt::format("{} bytes of values instead of {}", bytes, chunkBytes));
   }
   return true;
 }
@@ -311,7 +311,7 @@ const std::byte* ChunkDecoder::Decode(const std::array<FilterType, ChunkedArray:
     }
   }
   if (data.Bytes != chunkBytes) {
-    throw Error(fmt::format("{} bytes of values", data.Bytes));
+    throw Error(fmt::format("{} bytes of values instead of {}", data.Bytes, chunkBytes));
   }
   return data.Data;
 }

@@ -390,8 +390,8 @@ void IoScheduler::State::RunContinuations()
   }
 }
 
-/// Ends a reader. Returns false if the reader must continue because another reader has retired in the
-/// meantime.
+/// Ends a reader. Returns false if the reader must continue because another reader has retired, or the limit
+/// was raised, in the meantime.
 bool IoScheduler::State::Retire(IoThreads::Slot* slot)
 {
   IoThreads& threads = IoThreads::Instance();

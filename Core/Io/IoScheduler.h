@@ -54,9 +54,10 @@ public:
   IoScheduler& operator=(const IoScheduler&) = delete;
 
   /// Sets the greatest number of concurrent tasks, at least 1. The first call starts the tasks. Fewer tasks
-  /// run at once if TBB or the system allows fewer threads.
+  /// run at once if TBB or the system refuses threads; later calls then add no threads.
   void SetLimit(int limit);
-  /// Calls SetLimit(limit) when all tasks of `previous` are finished; never if `previous` is cancelled.
+  /// Calls SetLimit(limit) when all tasks of `previous` are finished; never if a task of `previous` throws,
+  /// or if Cancel() keeps a task of `previous` from beginning.
   void SetLimitAfter(IoScheduler& previous, int limit);
   /// Prevents further tasks from beginning.
   void Cancel();
@@ -79,7 +80,8 @@ public:
   int RefusedLimit() const;
   /// Returns the fraction of tasks that are finished, 0..1.
   double Fraction() const;
-  /// Returns the seconds from the first SetLimit() to the end of the last task, or until now if tasks remain.
+  /// Returns the seconds from the first SetLimit() to the end of the last TBB thread, or until now if tasks
+  /// remain. Returns 0 if the read has ended without TBB threads.
   double Seconds() const;
 
 private:

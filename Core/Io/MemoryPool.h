@@ -13,7 +13,7 @@ struct BufferDeleter
 };
 /// The uninitialized memory of one array within a segment. A buffer begins at a multiple of 64 bytes, or of
 /// 4096 bytes if the array has 64 KiB or more. A segment returns to its pool when all its buffers are freed
-/// and the arena uses another segment.
+/// and no arena uses the segment.
 using Buffer = std::unique_ptr<void, BufferDeleter>;
 
 /// Frees memory that Buffer::release() has returned. The function has the signature that

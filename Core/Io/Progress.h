@@ -161,8 +161,8 @@ constexpr double ReportInterval = 0.01;
 /// `progress` is called about every 10 ms with the fraction that all ranks together have finished. If
 /// `progress` returns false on any rank, the work ends on all ranks. If `progress` is null, which must be so
 /// on all ranks, the work cannot be stopped, and the argument of `work` is null. Returns false if the work
-/// was stopped. If `work` fails on any rank, all ranks throw the same Error. Collective: every rank of the
-/// communicator calls it.
+/// was stopped, even if `work` has failed. Otherwise, if `work` fails on any rank, all ranks throw the same
+/// Error. Collective: every rank of the communicator calls it.
 bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
     const std::function<void(const ProgressCallback&)>& work);
 

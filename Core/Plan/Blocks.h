@@ -136,9 +136,9 @@ void AddGhostLayer(
 
 /// Returns whether the columns of nodes of a geographic grid cover all longitudes once, so that the last
 /// column is one cell width away from the first: the number of columns times their distance is 360 degrees,
-/// to within half a cell. Returns false unless the grid has at least 3 columns, all variables are
-/// node-centred (there are no values for the cells between the last and the first column), and each patch has
-/// all columns. MakePlan() closes such grids if they are shown on a sphere.
+/// to within half a cell. Returns false unless the grid is rectilinear with at least 3 columns, all variables
+/// are node-centred (there are no values for the cells between the last and the first column), and each patch
+/// has all columns. MakePlan() closes such grids if they are shown on a sphere.
 bool CoversAllLongitudes(const Catalog& catalog);
 
 /// Adds the cells between the last and the first column to the blocks that contain the last column, and to

@@ -309,8 +309,8 @@ namespace {
 
 constexpr double Infinity = Bounds::Infinity;
 
-/// Returns the bounds of cells of a level, grown by `layers` cells on each side. Axes on which the cells have
-/// no extent are unbounded.
+/// Returns the bounds of cells of a level, grown by `layers` cells on each side. Axes from Catalog::Dimension
+/// on, and flat axes of rectilinear grids, are unbounded.
 Bounds GrownBounds(const Catalog& catalog, int level, const Box& cells, int layers)
 {
   Bounds bounds{{-Infinity, -Infinity, -Infinity}, {Infinity, Infinity, Infinity}};

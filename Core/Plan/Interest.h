@@ -24,7 +24,8 @@ struct ComposedVector
 /// units. The name of the vector lacks that letter, or has "velocity" in place of u, v or w. Maxima, minima
 /// and root mean squares over time, scalars on staggered grids (`rho0_sgx`) and volume fractions are not
 /// composed. A name that a variable or another vector already has gets underscores. A vector is left out if
-/// the data have a variable of the same name and centering, with as many components or with three.
+/// its name is empty, or if the data have a variable of the same name and centering, with as many components
+/// or with three.
 std::vector<ComposedVector> ComposedVectors(const Catalog& catalog, const std::vector<int>& variables);
 
 /// Levels that are shown together or not at all. Levels that refine each other form one grid. Each level of

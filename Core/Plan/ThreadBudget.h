@@ -22,9 +22,9 @@ struct ThreadSettings
 };
 
 /// Returns NT of one rank (S. Liu et al., "Two Level Parallel Data Read Acceleration Method for Visualization
-/// in Scientific Computing", manuscript of 2016, figure 8): 1 if NC >= N*, otherwise max(1, (N* - NC) / NP).
-/// The first ranks get one more thread each until the remainder of the division is used up. processes: NP >=
-/// 1; rank: 0 .. NP-1.
+/// in Scientific Computing", manuscript of 2016, figure 8): 1 if NC >= N*, otherwise the rank's share of N* -
+/// NC threads, but at least 1. If NP does not divide N* - NC, the shares of the first ranks are larger by 1.
+/// processes: NP >= 1; rank: 0 .. NP-1.
 int ThreadsFromStorage(int storageConcurrency, int otherLoad, int processes, int rank);
 
 /// Returns NT of one rank under the settings; always >= 1.

@@ -645,7 +645,7 @@ std::string OpenedSeries::ReasonIncomplete(
     }
     opened->SetStep(ranks, step);
     if (!opened->IsComplete(ranks, threads)) {
-      return opened->MissingText().empty() ? step.Path + ": some values of the step do not exist yet"
+      return opened->MissingText().empty() ? step.Path + ": some values of the step do not exist yet."
                                            : opened->MissingText();
     }
     this->Recent.Add(step.Path, opened);

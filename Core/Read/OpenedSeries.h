@@ -24,8 +24,8 @@ namespace patchio {
 /// each path with NormalizedPath(); `paths` must not be empty. Adds a warning if different paths have steps
 /// in common. With SeriesOptions::LaterFiles, if each path is a file of one step, adds the steps of later
 /// files in the same folder that can be opened. In the modes that use index files, does not open steps whose
-/// time and number an index file contains. Throws Error, also if the paths have several formats. Not
-/// collective.
+/// time and number an index file contains. Throws Error, also if the paths have several formats (unless
+/// SeriesOptions::KnownHead is set). Not collective.
 Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, IndexMode mode);
 
 /// A cache of the steps that were opened last. Displaying an unchanged cached step again reads no metadata.
@@ -75,21 +75,21 @@ public:
   /// Opens the series of the files.
   void Open(Communicator& ranks, const SeriesOptions& options);
   bool IsOpen() const { return this->SeriesIsOpen; }
-  /// Forgets everything except the names of the files and the number of the displayed step, so that the next
-  /// Open() examines the files again.
+  /// Forgets the contents of the files, but not the names of the files and the number of the displayed step,
+  /// so that the next Open() examines the files again.
   void Close();
 
   /// Removes the last step of a growing series if this step is incomplete and not the only step.
   void RemoveIncompleteLastStep(Communicator& ranks, int threads);
-  /// Adds the complete steps that have appeared since the last call. Returns whether it added steps. If no
-  /// path in Series::Watched has changed, does nothing else. A step that cannot be opened yet is not an
-  /// error: the next call tries to open the step again. Adds no steps after another run has replaced the
-  /// files.
+  /// Adds the complete steps that have appeared since the last call. Returns whether it added steps. Does
+  /// nothing if no path in Series::Watched has changed. A step that cannot be opened yet is not an error: a
+  /// later call tries to open the step again. Adds no steps after another run has replaced the files.
   bool AddNewSteps(Communicator& ranks, int threads);
   /// Returns the warnings of AddNewSteps(), each text once, and clears them.
   std::string TakeGrowthWarning() { return std::exchange(this->GrowthWarning, {}); }
 
-  const Series& Steps() const { return this->SeriesOfFiles; }
+  /// The steps of the series, and the warnings and notes for the user.
+  const Series& Contents() const { return this->SeriesOfFiles; }
   /// Time values of the steps, in increasing order. An open series has at least one time value.
   const std::vector<double>& Times() const { return this->TimesOfSteps; }
 
@@ -150,8 +150,8 @@ private:
   std::string NoReadableStep;  ///< reason why no step is readable; empty if a step may be readable
   RecentSteps Recent;
   std::size_t DisplayedNumber = 0;
-  std::shared_ptr<OpenedStep> Displayed;  ///< null if no step is displayed
-  std::string DisplayedPath;              ///< empty if no step is displayed
+  std::shared_ptr<OpenedStep> Displayed;  ///< the step displayed last; null before the first step
+  std::string DisplayedPath;              ///< empty: the next SetStep() opens the step
   std::set<std::string> RebuiltPaths;     ///< paths of the steps whose index was rebuilt
   bool IndexWarned = false;               ///< true after one warning about damaged index files
   std::set<std::string> ReportedMissing;  ///< describing files that TakeMissingWarning() has reported

@@ -18,9 +18,10 @@ namespace patchio {
 class OpenedStep
 {
 public:
-  /// Opens the step that `path` (TimeStep::Path) describes. The catalog comes from the index file if `mode`
-  /// allows that and the index file is valid; otherwise, rank 0 reads and broadcasts the description. Throws
-  /// Error, the same on all ranks. Collective: every rank of the communicator calls it.
+  /// Opens the file `path` (TimeStep::Path). The catalog comes from the index file if `mode` allows that and
+  /// the index file is valid; otherwise, rank 0 reads and broadcasts the description. The current step is any
+  /// step of the file until SetStep() is called. Throws Error, the same on all ranks. Collective: every rank
+  /// of the communicator calls it.
   OpenedStep(
       Communicator& ranks, const std::string& path, IndexMode mode, const IndexSettings& settings = {});
 

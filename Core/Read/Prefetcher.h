@@ -13,8 +13,8 @@
 namespace patchio {
 
 /// The prefetched steps of one reader: a queue of the next steps in the direction in which the user plays.
-/// Tasks read the steps one after another. The calling thread makes all calls of MPI and the HDF5 library
-/// between reads. All ranks of the reader call the same methods in the same order, except for Stop().
+/// Tasks read the steps one after another. Only the calling thread calls MPI and the HDF5 library. All
+/// ranks of the reader call the same methods in the same order, except for Stop().
 class Prefetcher
 {
 public:
@@ -34,8 +34,9 @@ public:
 
   /// Appends a step. The read of the step begins when all preceding steps of the queue are read.
   void Add(PrefetchedStep step);
-  /// Removes the step from the queue and returns it, if the step is the first in the queue on all ranks.
-  /// Otherwise returns nothing and empties the queue; after Stop() on any rank, also forgets the direction.
+  /// Removes the step from the queue and returns it, if the step is the first in the queue on all ranks and
+  /// no rank has called Stop(). Otherwise returns nothing and empties the queue; after Stop() on any rank,
+  /// also forgets the direction.
   /// Collective: every rank of the communicator calls it.
   std::optional<PrefetchedStep> TakeStep(Communicator& ranks, std::size_t step);
 
@@ -44,7 +45,7 @@ public:
   /// communicator calls it.
   bool IsSameOnAllRanks(Communicator& ranks, int most);
 
-  /// Cancels the reads and empties the queue, which may be used again after Stop(). Keeps the direction.
+  /// Cancels the reads and empties the queue. Makes the queue usable again after Stop(). Keeps the direction.
   void ClearQueue();
   /// Stops all reading and forgets the direction, because the user does something else. Returns at once.
   /// Keeps the memory of the queue, because ranks may call Stop() at different times. Not collective.

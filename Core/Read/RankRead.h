@@ -56,7 +56,7 @@ public:
   void RecordFault(std::uint32_t request, const std::string& message);
   /// Returns the faults of the requests that failed.
   std::vector<LoadFault> Faults() const;
-  /// Marks the arrays that need the values of failed requests. No task may be running.
+  /// Marks the arrays that need the values of failed requests as failed. No task may be running.
   void MarkFailedArrays();
   std::uint64_t CompletedRequests() const { return this->CompletedCount; }
   /// Adds `arrays`, the arrays of this read, to the request's cache, if the request has a cache.
@@ -98,8 +98,8 @@ private:
 class RankRead
 {
 public:
-  /// Locates the values. Faults() returns the faults of files. Throws Error if the values cannot be located
-  /// at all.
+  /// Locates the values. Faults() returns the faults of files. Drops values from the request's cache if
+  /// memory is short. Throws Error if the values cannot be located at all.
   RankRead(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
       std::shared_ptr<const LoadRequest> request);
   /// Copies `catalog` and `request`.
@@ -110,8 +110,8 @@ public:
   /// The bytes of memory that the arrays still need beyond the memory kept from earlier reads.
   double BytesNeeded() const;
 
-  /// Allocates memory for the arrays, unless they have memory already. Throws Error when there is not enough
-  /// memory.
+  /// Allocates memory for the arrays and makes the tasks, unless they exist already. Throws Error when there
+  /// is not enough memory.
   void Allocate();
   /// Begins to read and returns at once. Call Allocate() first. If `previous` is not null, this read begins
   /// when all tasks of `previous` have ended, and never if `previous` is cancelled. Tasks run in the
@@ -128,7 +128,8 @@ public:
   /// Reads all values of the request, or the values that Start() has left. Call this method once. At most NT
   /// tasks run at a time, in the order of the files. The calling thread reads the arrays that need the HDF5
   /// library, and waits for the tasks; it runs the tasks itself if the read is short or TBB provides no
-  /// threads. Throws Error when there is not enough memory; faults of files are in the result.
+  /// threads. Throws Error when there is not enough memory; faults of files are in the result. Reads nothing
+  /// if some values were not located and LoadSettings::StopAtFault is true.
   ///
   /// After `progress` has returned false, Read() returns within a tenth of a second, even if the storage
   /// hangs. Tasks that still wait for the storage are left behind (see Start()), and the arrays of the result

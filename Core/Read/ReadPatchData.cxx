@@ -148,7 +148,8 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     request.Blocks = BlocksOfPatches(catalog, patches);
     request.Variables = RequestVariables(catalog, variableNames, variableCount);
     request.Threads = std::max(threads, 1);
-    // Load() returns faults of files in its result, and throws Error only if there is not enough memory.
+    // Load() returns faults of files in its result. An Error of Load() counts as a lack of memory, its usual
+    // reason.
     ofErrors = ReadError::OutOfMemory;
     ofOthers = ReadError::Internal;
     ReadPatchDataResult result = Load(step, request);

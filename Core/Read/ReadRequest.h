@@ -39,6 +39,7 @@ Int3 GhostsOf(const Catalog& catalog, const VariableChoice& choice);
 
 /// Returns a request for the variable in the form that visualization needs: vectors of 2-D data get a third
 /// component, 2-D tensors (four components, row by row) become 3 x 3, other variables are unchanged.
+/// `ghosts`: see VariableRequest::Ghosts.
 VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, const Int3& ghosts);
 
 /// Returns requests as from RequestInThreeDimensions() for the chosen variables, for the variables of the

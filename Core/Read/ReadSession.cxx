@@ -15,7 +15,7 @@ void ReadReports::Add(Communicator& ranks, IoReport report, const ThreadsUsed& t
   report.OpenSeconds = series.TakeOpenSeconds();
   report.LocateSeconds += series.PrepareSeconds();
   report.Metadata = series.Step().Origin();
-  report.Notes.insert(report.Notes.end(), series.Steps().Notes.begin(), series.Steps().Notes.end());
+  report.Notes.insert(report.Notes.end(), series.Contents().Notes.begin(), series.Contents().Notes.end());
   if (!outcome.Warning.empty()) {
     report.Notes.push_back(outcome.Warning);
   }
@@ -78,7 +78,7 @@ void ReadSession::Forget()
 {
   this->PrefetchQueue.Stop();
   this->Series.Close();
-  this->Values.Forget();
+  this->Ranges.Forget();
   this->Cache->Clear();
 }
 
@@ -92,7 +92,7 @@ void ReadSession::Open(Communicator& ranks, const SeriesOptions& options)
 
 bool ReadSession::AddNewSteps(Communicator& ranks)
 {
-  const std::vector<TimeStep>& steps = this->Series.Steps().Steps;
+  const std::vector<TimeStep>& steps = this->Series.Contents().Steps;
   const std::size_t before = steps.size();
   const std::string last = steps.back().Path;
   const bool found = this->Series.AddNewSteps(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
@@ -161,7 +161,7 @@ StepOptions ReadSession::OptionsFor(Communicator& ranks, const ReadRequest& requ
       request.GhostCells && !options.Slice ? GhostsOf(catalog, request.Variables) : Int3{0, 0, 0};
   if (request.Values) {
     options.WithValues =
-        this->Values.PatchesWith(ranks, catalog, request.Values->Variable, request.Values->Range);
+        this->Ranges.PatchesWith(ranks, catalog, request.Values->Variable, request.Values->Range);
   }
   this->NoSkipReason = request.Values && options.WithValues.empty()
                            ? "Skip By Value has no effect, because the files do not store the range of '" +
@@ -170,7 +170,7 @@ StepOptions ReadSession::OptionsFor(Communicator& ranks, const ReadRequest& requ
   return options;
 }
 
-/// Returns this rank's request, without its blocks.
+/// Returns this rank's request, without its blocks. Also sets the limit of the reader's memory.
 LoadRequest ReadSession::RequestFor(
     Communicator& ranks, const ReadRequest& request, const Catalog& catalog, const Int3& ghosts) const
 {

@@ -62,8 +62,8 @@ private:
 class ReadSession
 {
 public:
-  /// `mostThreads`: limit on the threads of a rank.
-  explicit ReadSession(int mostThreads) : Threads(mostThreads) {}
+  /// `mostThreadsOfRank`: limit on the threads of a rank.
+  explicit ReadSession(int mostThreadsOfRank) : Threads(mostThreadsOfRank) {}
 
   OpenedSeries Series;
   ReadReports Reports;
@@ -89,8 +89,8 @@ public:
   /// calls it.
   void Report(LoadedStep& loaded);
 
-  /// Opens the series. If the series may grow (SeriesOptions::LaterFiles), leaves out the last step while it
-  /// is incomplete. Collective: every rank of the communicator calls it.
+  /// Opens the series. If the series may grow (SeriesOptions::LaterFiles), leaves out the last step if it is
+  /// incomplete and not the only step. Collective: every rank of the communicator calls it.
   void Open(Communicator& ranks, const SeriesOptions& options);
   /// Calls OpenedSeries::AddNewSteps() between two reads. Keeps prefetched steps if their numbers do not
   /// change. Returns whether steps were added. Collective: every rank of the communicator calls it.
@@ -121,7 +121,7 @@ private:
     std::string Reason;
   };
 
-  ValuesOfInterest Values;
+  RangeCache Ranges;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
   bool Verified = false;  ///< whether the values in the cache were compared with their checksums

@@ -23,7 +23,7 @@ void ReadThreads::Begin(Communicator& ranks, const std::string& path, LoadReques
   this->Automatic.Begin(ranks, path, this->Policy, ThreadsThatFit(this->MostThreadsOfRank));
   request.Control = &this->Automatic.Control();
   request.Threads = request.Control->Threads();
-  request.Storage = this->Automatic.Choice().Requests.value_or(request.Storage);
+  request.Storage = this->Automatic.Choice().CostOfRequest.value_or(request.Storage);
 }
 
 void ReadThreads::End(const LoadRequest& request)
@@ -41,7 +41,7 @@ void ReadThreads::SetPrefetchThreads(Communicator& ranks, LoadRequest& request)
   const int concurrency = this->Automatic.Control().Changes().back().Threads;
   request.Threads =
       std::min(ThreadsFromStorage(concurrency, 0, ranks.Size(), ranks.Rank()), this->MostThreadsOfRank);
-  request.Storage = this->Automatic.Choice().Requests.value_or(request.Storage);
+  request.Storage = this->Automatic.Choice().CostOfRequest.value_or(request.Storage);
 }
 
 ThreadsUsed ReadThreads::Used(Communicator& ranks, const LoadRequest& request)

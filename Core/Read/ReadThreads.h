@@ -18,7 +18,7 @@ namespace patchio {
 struct ThreadsUsed
 {
   int Concurrency = 0;                ///< N*, see ThreadBudget.h; 0: unknown or not needed
-  double Load = 0;                    ///< NC, see ThreadBudget.h; 0: unknown
+  double Load = 0;                    ///< NC, see ThreadBudget.h; 0 if unknown
   std::vector<ThreadChange> Changes;  ///< intended reads in flight, of all ranks together
   std::string Text;                   ///< the sources of these numbers, in lines
   StorageCurve Storage;               ///< the known facts about F(N), on rank 0
@@ -35,7 +35,8 @@ public:
   /// Sets the user's choice for all further reads. `policy`: for the mode Automatic.
   void Set(const ThreadSettings& settings, ThreadPolicy policy);
 
-  /// Returns the number of threads with which `rank` begins a read, from 1 to the limit. Not collective.
+  /// Returns the number of threads of `rank` according to the user's settings, from 1 to the limit. In the
+  /// mode Automatic, Begin() chooses another number. Not collective.
   int OfRank(Communicator& ranks, int rank) const;
 
   /// Prepares a read of files in the folder of `path`. In the mode Automatic, sets request.Threads, the

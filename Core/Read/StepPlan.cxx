@@ -16,7 +16,7 @@
 
 namespace patchio {
 
-std::vector<bool> ValuesOfInterest::PatchesWith(
+std::vector<bool> RangeCache::PatchesWith(
     Communicator& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& range)
 {
   const int number = catalog.FindVariable(variable);
@@ -28,8 +28,7 @@ std::vector<bool> ValuesOfInterest::PatchesWith(
   return ranges.empty() ? std::vector<bool>() : PatchesWithValues(catalog, ranges, range);
 }
 
-const std::vector<ValueRange>& ValuesOfInterest::RangesOf(
-    Communicator& ranks, const Catalog& catalog, int variable)
+const std::vector<ValueRange>& RangeCache::RangesOf(Communicator& ranks, const Catalog& catalog, int variable)
 {
   const std::string key =
       std::to_string(variable) + " " + std::to_string(catalog.StepInFile) + " " + catalog.Path;

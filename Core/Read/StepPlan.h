@@ -20,7 +20,7 @@ namespace patchio {
 
 /// The ranges of values that files state for variables. Keeps the ranges that were read last, for the
 /// displayed step and for prefetched steps.
-class ValuesOfInterest
+class RangeCache
 {
 public:
   /// Returns one flag per patch: whether it may have values of `variable` in the range `range` (see
@@ -45,7 +45,7 @@ private:
   std::deque<RangesOfStep> Known;  ///< the latest first
 };
 
-/// The patches that are shown: those on the chosen levels, except for patches of other grids and broken
+/// The patches that are shown: the patches on the chosen levels, without patches of other grids and broken
 /// patches. All ranks that make the same calls have the same patches.
 class ShownPatches
 {
@@ -53,8 +53,8 @@ public:
   /// Keeps a reference to `catalog`.
   ShownPatches(const Catalog& catalog, const StepOptions& options);
 
-  /// Removes the levels that do not belong to the chosen grids; see ExcludedLevels(). Throws Error if a
-  /// chosen grid does not exist.
+  /// Removes the levels that do not belong to the chosen grids; see ExcludedLevels(). `variables`: the
+  /// variables that are read. Throws Error if a chosen grid does not exist.
   void LeaveOutGrids(const std::vector<int>& variables);
   /// Removes `patches`, which cannot be read. Returns whether any of these patches was shown.
   bool LeaveOutBroken(const std::vector<int>& patches);

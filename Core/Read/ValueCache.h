@@ -140,7 +140,8 @@ Reuse FindReuse(const BlockLayout& layout, Centering centering, bool sameOnly,
 /// Copies the values to `array`, the array of copy.Block. `values`: indices of the values of `array`.
 void CopyValues(const ValueCopy& copy, const Box& values, const LoadedArray& array);
 
-/// Returns, per array of `old`, whether `now` contains all its values that are from files.
+/// Returns, per array of `old`, whether `now` contains all its values that are from files; if the two share
+/// their layout, whether the two arrays have the same status.
 std::vector<bool> ContainedArrays(const KeptValues& now, const KeptValues& old, Centering centering);
 
 /// The values that one rank's read takes from the cache. Without a cache, this object reuses no values.

@@ -42,7 +42,7 @@ std::string CacheDirectory()
   return home.empty() ? "" : home + "/.cache/patchio";
 }
 
-/// Returns the name of the index file of `path` in a folder for index files of several folders. The name
+/// Returns the name of the index file of `path` in a folder for index files of data in any folder. The name
 /// contains a checksum of the absolute path, so that files with the same name have different index files, and
 /// the name of the indexed file for the user.
 std::string NameInDirectory(const std::string& path)

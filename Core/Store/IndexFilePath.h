@@ -52,7 +52,8 @@ std::string AbsolutePath(const std::string& path);
 /// the data, and removes temporary files older than a day. Calls `write` with the path of a temporary file,
 /// which `write` must create and no other program uses. Then renames the temporary file to the index file,
 /// and removes an index file with the old name from the folder of the data. If `write` throws, removes the
-/// temporary file and rethrows the exception. Throws Error if the index file cannot be replaced.
+/// temporary file and rethrows the exception; an Error then names the index file instead of the temporary
+/// file. Throws Error if the index file cannot be replaced.
 void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write);
 
 /// Performs the first step of SaveIndexFile(), for ranks that write together: creates the folder and removes

@@ -17,7 +17,7 @@
 
 namespace patchio {
 
-/// The Requirement of data from index files. Throws Error("The index file has WHAT.").
+/// The Requirement of data from index files. Throws Error("The index file has FAULT.").
 constexpr Requirement RequireInIndex("The index file");
 
 /// A view of the bytes of a shard, which must outlive the view.

@@ -39,7 +39,7 @@ void CheckRaw(const LocationTable& table, const Location& location, int arrays, 
     const std::vector<std::uint64_t>& fileBytes)
 {
   RequireInIndex(
-      location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
+      location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for a variable");
   const ByteRange* byteRanges = table.ByteRanges.data() + location.First;
   for (int c = 0; c < arrays; ++c) {
     RequireInIndex(byteRanges[c].Type == byteRanges[0].Type, "arrays of different types");
@@ -101,7 +101,7 @@ void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uin
 void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::uint64_t expectedValues,
     int steps, const std::vector<std::uint64_t>& fileBytes)
 {
-  RequireInIndex(array.Count == expectedValues, "a wrong number of values for its array");
+  RequireInIndex(array.Count == expectedValues, "an array with a wrong number of values");
   ChunkedArray all = array;
   all.Count = ValuesOfSteps(array.Count, array.StepStride, steps);
   const std::string fault = CatchError([&all] { CheckChunkedArray(all); });
@@ -113,7 +113,7 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
     values *= array.Dims[axis];
     chunks *= array.Dims[axis] / array.ChunkDims[axis] + (array.Dims[axis] % array.ChunkDims[axis] ? 1 : 0);
   }
-  // The read would not set values without a chunk.
+  // A read would leave values without a chunk unset.
   RequireInIndex(array.Count < values || array.ChunkCount == chunks, "a wrong number of chunks");
   RequireInIndex(array.ChunkCount > 0, "an array without chunks");
   if (array.StepStride > 0) {
@@ -145,7 +145,7 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
       return RequireInIndex(location.Count == 0, "byte ranges for an array that stores no values");
   }
   RequireInIndex(
-      location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
+      location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for a variable");
   for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
     if (location.Kind == Encoding::Chunked) {
       RequireInIndex(table.ChunkedArrays[i].Type == table.ChunkedArrays[location.First].Type,
@@ -155,7 +155,7 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
       const LibraryArray& array = table.LibraryArrays[i];
       RequireInIndex(array.Type == table.LibraryArrays[location.First].Type, "arrays of different types");
       RequireInIndex(array.Count == values && array.First <= (std::uint64_t(1) << 62),
-          "a wrong number of values for its array");
+          "an array with a wrong number of values");
       ValuesOfSteps(array.Count, array.StepStride, catalog.StepsInFile);
     }
   }
@@ -310,7 +310,7 @@ IrregularLocations::IrregularLocations(ShardReader& in, std::uint64_t files, std
 }
 
 /// Throws Error unless the keys ascend and are less than `keys`, and the records of each location follow the
-/// records of the preceding location. Then locations share no records, except for byte ranges (see
+/// records of the preceding location. Afterwards, locations share no records, except for byte ranges (see
 /// RepeatsByteRanges()).
 void IrregularLocations::CheckEntries(std::uint64_t keys) const
 {

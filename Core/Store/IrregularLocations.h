@@ -30,8 +30,8 @@ public:
   IrregularLocations() = default;
   /// Reads the locations from `in`, whose bytes must outlive this object. `files`: number of files; `keys`:
   /// number of keys. Throws Error if the bytes are damaged, or refer to missing records, to a file number >=
-  /// `files` or to a key >= `keys`. Each record then belongs to one location, except that several sparse
-  /// materials may share their byte ranges, at most four per location.
+  /// `files` or to a key >= `keys`. Afterwards, each record belongs to one location, except that several
+  /// sparse materials may share their byte ranges, at most four per location.
   IrregularLocations(ShardReader& in, std::uint64_t files, std::uint64_t keys);
 
   /// Returns the number of locations.

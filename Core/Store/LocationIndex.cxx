@@ -51,8 +51,8 @@ std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& ranks, const Format
   return builder;
 }
 
-/// Returns the `text` of the first rank that has a nonempty `text`, on all ranks. Collective: every rank of
-/// the communicator calls it.
+/// Returns the `text` of the first rank that has a nonempty `text`, on all ranks; empty if no rank has one.
+/// Collective: every rank of the communicator calls it.
 std::string FirstNonEmpty(Communicator& ranks, const std::string& text)
 {
   for (const std::string& ofRank : ranks.AllGather(text)) {

@@ -98,7 +98,7 @@ private:
   /// This rank's own copy; null if the ranks of the machine share a copy.
   std::unique_ptr<std::byte[]> PrivateMemory;
   OwnedComm Machine;  ///< the ranks of this machine, until the block is filled
-  OwnedComm Leaders;  ///< the first ranks of all machines, likewise; MPI_COMM_NULL on other ranks
+  OwnedComm Leaders;  ///< the first ranks of all machines, also until then; MPI_COMM_NULL on other ranks
 };
 
 }  // namespace patchio

@@ -59,7 +59,7 @@ void CheckHead(const StepIndexHead& head, const std::string& path, const IndexFi
   }
 }
 
-/// The table and the parts of an index file that rank 0 reads and sends to the other ranks.
+/// An index file, open on rank 0, with the table and the parts that rank 0 reads.
 struct Rank0Parts
 {
   std::unique_ptr<PlainFile> File;
@@ -197,7 +197,7 @@ StepIndexFile LoadIndexFile(Communicator& ranks, const std::string& path, const 
 /// replaces the file during the read.
 constexpr int MostAttempts = 10;
 
-/// Returns whether an index file has changed on rank 0 since its state was `before`. Collective: every rank
+/// Returns whether an index file has changed since rank 0 found the state `before`. Collective: every rank
 /// of the communicator calls it.
 bool WasReplaced(Communicator& ranks, const IndexFilePath& indexFile, const std::optional<FileState>& before)
 {
@@ -218,7 +218,7 @@ std::string MessageFor(const IndexFilePath& indexFile, const Error& error)
 std::string IndexFileSearch::Warning() const
 {
   std::string text;
-  for (const IndexFileState& state : this->Rejected) {
+  for (const RejectedIndexFile& state : this->Rejected) {
     // An index file that can neither be read nor replaced must not cause a warning at each open if PatchIO
     // uses another index file.
     const bool replaced = state.Fault == FileFault::Unreadable && this->Found;
@@ -233,7 +233,7 @@ IndexFileSearch FindStepIndexFile(Communicator& ranks, const std::string& path, 
 {
   IndexFileSearch search;
   for (const IndexFilePath& indexFile : SharedIndexFilePathsFor(ranks, path)) {
-    IndexFileState state{indexFile, FileFault::Absent, ""};
+    RejectedIndexFile state{indexFile, FileFault::Absent, ""};
     for (int attempt = 0; attempt < MostAttempts; ++attempt) {
       const auto before = StateOf(indexFile.Path);
       try {

@@ -45,7 +45,7 @@ struct StepIndexFile
 };
 
 /// A path without a usable index file, and the reason.
-struct IndexFileState
+struct RejectedIndexFile
 {
   IndexFilePath File;
   FileFault Fault = FileFault::Absent;
@@ -55,12 +55,12 @@ struct IndexFileState
 /// The result of FindStepIndexFile().
 struct IndexFileSearch
 {
-  std::optional<StepIndexFile> Found;    ///< nothing if there is no valid index file
-  std::vector<IndexFileState> Rejected;  ///< paths without a usable index file, in the order of the search
+  std::optional<StepIndexFile> Found;       ///< nothing if there is no valid index file
+  std::vector<RejectedIndexFile> Rejected;  ///< paths without a usable index file, in the order of the search
 
   /// Returns a warning for the user about index files that are damaged or cannot be read, or an empty text.
-  /// The warning does not mention stale or absent index files, nor unreadable index files if another index
-  /// file was found.
+  /// The warning does not mention absent, stale or foreign index files, nor unreadable index files if another
+  /// index file was found.
   std::string Warning() const;
 };
 

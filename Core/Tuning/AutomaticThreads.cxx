@@ -75,7 +75,7 @@ std::vector<RateSample> UnloadedRates::Samples(bool mustBeUnloaded) const
 namespace {
 
 /// Seconds from the beginning of a read to its first window, in which the controller begins to adapt N; see
-/// ReadControlOptions::FirstWindow. Without a profile, the initial N is a guess, so its read adapts N
+/// ReadControlOptions::FirstWindow. Without a profile, the initial N is a guess, so the read adapts N
 /// earlier.
 constexpr double FirstWindowUnknown = 0.1;
 constexpr double FirstWindowKnown = 1;
@@ -87,6 +87,8 @@ constexpr double SearchLifetime = 2;
 constexpr double SampleLifetime = 0.1;
 /// Least pause between reads, in seconds, in which the sensor can observe other readers.
 constexpr double LeastIdleSeconds = 0.02;
+/// Reason why the load is unknown if this reader has read while the sensor expected no reads.
+constexpr const char* OwnReadsReason = "the measurement includes previous reads of PatchIO";
 
 /// Returns whether rates of this class of storage are repeatable. Local disks sometimes answer from the page
 /// cache, on which later reads cannot rely.
@@ -192,7 +194,7 @@ void AutomaticThreads::UpdateChoice(const std::string& path, int rankCount)
   if (this->Profile) {
     choice.Storage.Concurrency = ConcurrencyFor(*this->Profile, rankCount);
     choice.ConcurrencySource = DescribeSource(*this->Profile, rankCount);
-    choice.Requests = this->Profile->Requests;
+    choice.CostOfRequest = this->Profile->CostOfRequest;
   }
   if (!this->Sensor || this->SensorMount != mount.Point) {
     this->Sensor = std::make_unique<LoadSensor>(mount);
@@ -220,16 +222,15 @@ LoadEstimate AutomaticThreads::EstimateLoad(const OwnReads& own)
 /// unknown load. Also returns an unknown load if less than LeastIdleSeconds have passed.
 LoadEstimate AutomaticThreads::LoadBeforeRead()
 {
-  const LoadEstimate tooShort{0, 0, "the time since the previous read was too short"};
   const double passed = this->SinceSample ? this->SinceSample->Seconds() : LeastIdleSeconds;
   if (this->ReadSinceSample && passed < 2 * SampleLifetime) {
     return this->CurrentChoice.Load;
   }
   if (!this->ReadSinceSample && passed < LeastIdleSeconds) {
-    return tooShort;
+    return {0, 0, "the time since the previous read was too short"};
   }
   const LoadEstimate load = this->EstimateLoad(OwnReads());
-  return std::exchange(this->ReadSinceSample, false) ? tooShort : load;
+  return std::exchange(this->ReadSinceSample, false) ? LoadEstimate{0, 0, OwnReadsReason} : load;
 }
 
 /// Begins a window of the sensor in which this reader does not read, unless the previous window began less
@@ -253,7 +254,7 @@ void AutomaticThreads::BroadcastStorage(Communicator& ranks, int mostThreadsOfRa
   const auto known = [this] {
     ThreadChoice& choice = this->CurrentChoice;
     return std::tie(choice.Storage, choice.ConcurrencySource, choice.Load.Load, choice.Load.Confidence,
-        choice.Load.Source, choice.Requests, choice.HasUnusableProfiles, this->MountPoint);
+        choice.Load.Source, choice.CostOfRequest, choice.HasUnusableProfiles, this->MountPoint);
   };
   const std::vector<std::byte> bytes = ProduceOnRankZero(ranks, [&] {
     this->MountPoint = this->StorageMount ? this->StorageMount->Point : "";
@@ -302,7 +303,7 @@ int AutomaticThreads::OnWindow(const ReadWindow& window)
     const bool mixed = std::exchange(this->ReadSinceSample, false);
     LoadEstimate load = this->EstimateLoad(mixed ? OwnReads() : window.Reads);
     if (mixed) {
-      load = {0, 0, "the measurement includes previous reads of PatchIO"};
+      load = {0, 0, OwnReadsReason};
     }
     this->Current->ReportLoad(load.Load);
     if (load.Confidence > 0 || !this->LatestLoad || this->LatestLoad->Confidence <= 0) {

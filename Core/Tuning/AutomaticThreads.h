@@ -55,8 +55,8 @@ struct ThreadChoice
   std::string ConcurrencySource;  ///< origin of N*, see DescribeSource(); empty: N* is unknown
   /// NC before the read; after the read, the latest NC known during the read, if any.
   LoadEstimate Load;
-  std::optional<StorageModel> Requests;  ///< cost of a request according to the profile
-  bool HasUnusableProfiles = false;      ///< true: no profile is usable, and the notes have reasons
+  std::optional<StorageModel> CostOfRequest;  ///< cost of a request according to the profile
+  bool HasUnusableProfiles = false;           ///< true: no profile is usable, and the notes have reasons
 };
 
 /// Returns the origin of a profile as text: "profile /home/me/.config/patchio/storage/scratch.json, measured,
@@ -94,10 +94,10 @@ public:
   /// Returns lines for the report: the policy, N* and NC with their origins, and the reads in flight over
   /// time.
   std::string Text() const;
-  /// Returns N*, NC, and F(N) if the storage has a profile. Call this method on rank 0 only.
+  /// Returns N*, NC and, on rank 0 and if the storage has a profile, F(N).
   StorageCurve Curve() const;
-  /// Returns the errors in reading and saving profiles, and the reasons why PatchIO ignores profiles. Call
-  /// this method on rank 0 only.
+  /// Returns the errors in reading and saving profiles, and the reasons why PatchIO ignores profiles; empty
+  /// on ranks other than 0.
   const std::vector<std::string>& Notes() const { return this->ProfileNotes; }
 
   /// Replaces the LoadSensor on rank 0; for tests.

@@ -404,12 +404,12 @@ LoadEstimate LoadOfMachine(
 /// the speed of the idle servers is unknown.
 std::optional<bool> RespondsAsIdle(const ClientRates& client, const std::optional<LoadCurve>& curve)
 {
-  if (!curve || !curve->Requests || client.Requests <= 0) {
+  if (!curve || !curve->CostOfRequest || client.Requests <= 0) {
     return {};
   }
   const double time = client.InFlight / client.Requests;
   const double bytes = client.BytesDelivered / client.Requests;
-  return time <= 1.25 * (curve->Requests->Latency + bytes / curve->Requests->Bandwidth);
+  return time <= 1.25 * (curve->CostOfRequest->Latency + bytes / curve->CostOfRequest->Bandwidth);
 }
 
 /// Combines the load by other processes of this machine (`machine`) with the load by other machines
@@ -462,7 +462,7 @@ std::optional<LoadCurve> CurveOf(const StorageProfile& profile)
   curve.Best = profile.Fit.Best();
   curve.Residual = profile.Fit.Residual();
   curve.Noise = profile.Fit.Noise();
-  curve.Requests = profile.Requests;
+  curve.CostOfRequest = profile.CostOfRequest;
   return curve;
 }
 

@@ -24,7 +24,7 @@ struct LoadCurve
   double Best = 1;         ///< N*
   double Residual = 0.05;  ///< relative deviation of F from the measurements at one N, >= 0
   double Noise = 0.05;     ///< relative deviation of measurements at one N from each other, >= 0
-  std::optional<StorageModel> Requests;  ///< cost of one request on the idle storage, if known
+  std::optional<StorageModel> CostOfRequest;  ///< cost of one request on the idle storage, if known
 };
 
 /// The rate of this reader's reads in an interval of time.
@@ -141,9 +141,9 @@ private:
   std::vector<double> WindowEnds;   ///< end of each window in seconds
 };
 
-/// Combines the load from counters (`counted`) with the load inferred from the rate (`inferred`). Agreement
-/// raises the confidence. If the loads disagree, returns `counted` with less confidence, or "unknown" if the
-/// confidence of `counted` is below 0.5.
+/// Combines the load from counters (`counted`) with the load inferred from the rate (`inferred`). If only one
+/// is known, returns this load. Agreement raises the confidence. If the loads disagree, returns `counted`
+/// with less confidence, or "unknown" if the confidence of `counted` is below 0.5.
 LoadEstimate CombineLoads(const LoadEstimate& counted, const LoadEstimate& inferred);
 
 }  // namespace patchio

@@ -53,7 +53,8 @@ std::string ResolvedPath(const std::string& path);
 std::optional<Mount> MountOf(const std::string& path, const std::string& mountInfo = ProcMountInfo);
 
 /// Returns the number of stripes in a Lustre layout (the extended attribute lustre.lov); for a composite
-/// layout, the greatest of its parts. Returns 0 if the layout is malformed or leaves the number to Lustre.
+/// layout, the greatest of its readable parts. Returns 0 if the layout is malformed or leaves the number to
+/// Lustre.
 int StripeCountOfLayout(const void* layout, std::size_t bytes);
 
 /// Returns the class of this node: the machine's name up to the first dot, with '#' for numbers, and the

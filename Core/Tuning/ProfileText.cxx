@@ -322,7 +322,7 @@ StorageProfile ParseProfile(const Json& json, const std::string& file)
   profile.Fit = FitRates(profile.Samples);
   profile.ThreadsOfRanks = ParseThreads(object);
   profile.Concurrency = ParseConcurrency(object, profile);
-  profile.Requests = ParseRequestCost(object);
+  profile.CostOfRequest = ParseRequestCost(object);
   const auto most = static_cast<double>(MostBlockBytes);
   profile.BlockBytes = static_cast<std::uint64_t>(object.Number("block_bytes", 0, most, 0));
   profile.BestFunction = object.Text("best_function");
@@ -398,9 +398,9 @@ std::string TextOf(const StorageProfile& profile)
   if (profile.BlockBytes > 0) {
     json["block_bytes"] = profile.BlockBytes;
   }
-  if (profile.Requests) {
-    json["latency_seconds"] = profile.Requests->Latency;
-    json["request_bytes_per_second"] = profile.Requests->Bandwidth;
+  if (profile.CostOfRequest) {
+    json["latency_seconds"] = profile.CostOfRequest->Latency;
+    json["request_bytes_per_second"] = profile.CostOfRequest->Bandwidth;
   }
   json["notes"] = profile.Notes;
   json["fit"] = JsonOf(profile.Fit);

@@ -35,17 +35,17 @@ struct StorageProfile
   /// Number of threads NT by number of ranks NP; empty unless a user wrote the table. If the user wrote no
   /// N*, N* is the median of NP x NT.
   std::map<int, int> ThreadsOfRanks;
-  std::optional<StorageModel> Requests;  ///< cost of requests near N*, if known
-  std::uint64_t BlockBytes = 0;          ///< best size of requests; 0: unknown
-  std::string BestFunction;              ///< fastest of MPI's reading functions, or "pread"; empty: unknown
-  std::string Node;                      ///< NodeClass() of the measuring node; empty: any
-  int Ranks = 0;                         ///< number of ranks that measured the profile; 0: unknown
-  bool FromReads = false;                ///< true: measured during reads, never by a probe
-  double MeasuredAt = 0;                 ///< seconds since 1970; 0: unknown
-  double ExpiresAt = 0;                  ///< seconds since 1970; 0: never
-  std::string Source;                    ///< MeasuredSource, HandSource or SiteSource
-  std::vector<std::string> Notes;        ///< notes for the user
-  std::string File;                      ///< path of the profile's file; empty for a new profile
+  std::optional<StorageModel> CostOfRequest;  ///< cost of requests near N*, if known
+  std::uint64_t BlockBytes = 0;               ///< best size of requests; 0: unknown
+  std::string BestFunction;        ///< fastest of MPI's reading functions, or "pread"; empty: unknown
+  std::string Node;                ///< NodeClass() of the measuring node; empty: any
+  int Ranks = 0;                   ///< number of ranks that measured the profile; 0: unknown
+  bool FromReads = false;          ///< true: measured during reads, never by a probe
+  double MeasuredAt = 0;           ///< seconds since 1970; 0: unknown
+  double ExpiresAt = 0;            ///< seconds since 1970; 0: never
+  std::string Source;              ///< MeasuredSource, HandSource or SiteSource
+  std::vector<std::string> Notes;  ///< notes for the user
+  std::string File;                ///< path of the profile's file; empty for a new profile
 
   /// Returns NT of each of `rankCount` ranks, at least 1. If ThreadsOfRanks is empty, NT is N* / NP.
   /// Otherwise the total number of threads is that of the entry with the most ranks up to `rankCount`; with

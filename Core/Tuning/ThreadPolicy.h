@@ -26,8 +26,8 @@ struct StorageKnowledge
   int Concurrency = 0;  ///< N*; 0: unknown
   double Load = 0;      ///< NC; 0 if unknown, because a wrong guess would do harm
   MountClass Class = MountClass::Unknown;
-  /// Initial concurrency N of Balanced and Greedy, from FewestReads(). 0: F(N) is unknown, and N begins with
-  /// N*.
+  /// Initial N of Balanced and Greedy, see SetInitialReads(). 0: F(N) is unknown or not reliable, and N
+  /// begins with N*, or with GuessConcurrency() if N* is unknown.
   int BalancedStart = 0;
   int GreedyStart = 0;
 };

@@ -43,8 +43,8 @@ std::uint64_t GroupVolume(const std::vector<Run>& runs, std::size_t run)
   return volume;
 }
 
-/// Divides the ranks of a group into at most `writers` runs of neighbours, and sets `writerOf` of the ranks
-/// of each run to the rank with the most bytes. Returns the number of runs.
+/// Divides group.Ranks into at most `writers` consecutive parts, and sets `writerOf` of the ranks of each
+/// part to the rank of the part with the most bytes. Returns the number of parts.
 int ChooseWriters(const RankGroup& group, std::uint64_t writers, const std::vector<std::uint64_t>& volumes,
     std::vector<int>& writerOf)
 {

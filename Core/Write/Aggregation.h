@@ -43,8 +43,8 @@ Aggregation PlanAggregation(const std::vector<std::uint64_t>& volumes, std::uint
 /// Returns the bytes that each rank writes under the plan. `volumes`: bytes of each rank.
 std::vector<std::uint64_t> WrittenBytes(const Aggregation& plan, const std::vector<std::uint64_t>& volumes);
 
-/// Returns the smallest number of steps, at most `mostSteps`, after which the writers of any group have
-/// `bytes` bytes each, on average. All groups write together.
+/// Returns the smallest number of steps after which the writers of at least one group have `bytes` bytes
+/// each, on average; at most `mostSteps`, and at least 1. All groups write together.
 int StepsAtOnce(const Aggregation& plan, std::uint64_t bytes, int mostSteps);
 
 /// The parameters of PlanGathering().
@@ -63,7 +63,7 @@ struct Gathering
   Aggregation Plan;
   int Threads = 1;              ///< threads of all writers together, up to 64 per writer
   int Steps = 1;                ///< number of steps per write; 0: the memory does not suffice for one step
-  std::uint64_t StepBytes = 0;  ///< bytes of memory for one step, on the rank that needs the most memory
+  std::uint64_t StepBytes = 0;  ///< upper limit on the bytes of memory that any rank needs for one step
 
   /// Returns the number of threads, from 1 to 64, of a writer that writes `bytes` of `totalBytes` bytes.
   int ThreadsFor(std::uint64_t bytes, std::uint64_t totalBytes) const;

@@ -18,7 +18,7 @@ namespace {
 
 /// Longest time, in seconds, for which a rank that gives up a wait receives the positions of the other ranks.
 constexpr double NoticeSeconds = 1;
-/// Number of polls without a pause between polls. Most waits are shorter.
+/// Number of polls without a pause between polls. Most waits need fewer polls.
 constexpr int BusyPolls = 200;
 /// Largest count that an MPI call accepts.
 constexpr std::uint64_t LargestCount = std::numeric_limits<int>::max();
@@ -123,9 +123,9 @@ bool BoundedCommunicator::ReceiveNotices()
       [this](const auto& other) { return other.second.Number <= this->OwnPosition.Number; });
 }
 
-/// Sends this rank's position to all other ranks, receives the positions of the other ranks, and sets the
-/// Error that all methods throw. Waiting ranks answer soon. `waited`: seconds of the wait; 0 if this rank
-/// gives up for another reason than the time limit.
+/// Sends this rank's position to all other ranks, receives the positions of the other ranks, and sets Fault.
+/// Waiting ranks answer soon. `waited`: seconds of the wait; 0 if this rank gives up for another reason than
+/// the time limit.
 void BoundedCommunicator::GiveUp(double waited)
 {
   this->OwnPosition.Waited = waited;
@@ -172,12 +172,13 @@ std::string BoundedCommunicator::FaultText() const
         "{}: {} did not make this call within {} s (\"wait seconds\"), or ended. All ranks must make the "
         "same calls in the same order.",
         this->OwnPosition.Text(), TextOf(missing), this->WaitSeconds);
+  } else if (timedOut.empty()) {
+    text = this->OwnPosition.Text() + ": MPI failed on another rank, whose message names the failure.";
   } else {
     text = fmt::format(
         "{}: {} gave up waiting for the other ranks after {} s. If ranks can be this late, raise \"wait "
-        "seconds\" "
-        "in the output configuration.",
-        this->OwnPosition.Text(), timedOut.empty() ? "another rank" : TextOf(timedOut), this->WaitSeconds);
+        "seconds\" in the output configuration.",
+        this->OwnPosition.Text(), TextOf(timedOut), this->WaitSeconds);
   }
   return text + " This run writes no further output.";
 }
@@ -264,8 +265,8 @@ std::vector<double> BoundedCommunicator::Max(const std::vector<double>& values)
   return buffers.second;
 }
 
-/// Gathers the texts with one MPI call. If the bytes of all texts exceed the count of one call, each rank
-/// broadcasts its text in separate messages.
+/// Gathers the texts with one MPI call or, if the bytes of all texts exceed the count of one call, with
+/// separate broadcasts of each rank's text.
 std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
 {
   this->Barrier();

@@ -1,4 +1,4 @@
-// A communicator for the processes of a simulation in which every wait has a limit.
+// A communicator with a time limit on every wait, for the processes of a simulation.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -73,7 +73,7 @@ private:
   Position OwnPosition;
   bool BarrierPassed = false;       ///< true: all ranks have entered the present call
   std::map<int, Position> Notices;  ///< by rank: positions of other ranks that have given up
-  std::string Fault;                ///< text of the Error that all methods throw; empty: no Error
+  std::string Fault;                ///< text of the Error after a wait that was given up; empty: no such wait
 };
 
 }  // namespace patchio::output

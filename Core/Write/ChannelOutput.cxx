@@ -81,10 +81,11 @@ void WritingThread::WaitUntil(const std::function<bool()>& condition)
 {
   std::unique_lock<std::mutex> guard(this->Lock);
   if (!this->Changed.wait_for(guard, std::chrono::duration<double>(this->WaitSeconds), condition)) {
-    throw Error(
-        fmt::format("The storage is too slow: {} of earlier steps ({} in total) took longer than {} s.",
-            CountText(this->Jobs.size(), "write"), ByteText(static_cast<double>(this->UsedBytes)),
-            this->WaitSeconds));
+    throw Error(fmt::format(
+        "The storage is too slow: PatchIO waited {} s for {} of earlier steps ({} in total). Raise "
+        "\"wait seconds\" in the output configuration, or write less.",
+        this->WaitSeconds, CountText(this->Jobs.size(), "write"),
+        ByteText(static_cast<double>(this->UsedBytes))));
   }
 }
 
@@ -237,7 +238,7 @@ void ChannelOutput::Write(std::size_t channel, container::StepToWrite step, std:
     throw Error(fault);
   }
   this->WriteParts(number, std::move(parts), bytes);
-  if (!copies || packs) {  // HDF5 compresses, and ParaView may use the same copy of the library
+  if (!copies || packs) {  // the write of chunks calls HDF5, and ParaView may use the same copy
     thread.FinishWithoutLimit();
   }
   this->ThrowNewFaults();

@@ -19,8 +19,8 @@
 
 namespace patchio::output {
 
-/// A thread that executes jobs in the order of their arrival. The memory of the pending jobs has a limit, the
-/// water mark of B. Yang et al., "Input/Output analysis and optimization for GRAPES regional model" (2022):
+/// A thread that executes jobs in the order of their arrival. The memory of the pending jobs has a limit, as
+/// in B. Yang et al., "Input/Output analysis and optimization for GRAPES regional model" (2022):
 /// WaitForMemory() waits until a further job fits. One thread at a time may call Add(), Stop() and Peak();
 /// the other methods are thread-safe.
 class WritingThread
@@ -91,7 +91,7 @@ struct StepPart
 enum class ValueForm
 {
   Copies,  ///< all values at once, copied, because the caller's values may change
-  Whole,   ///< all values at once, valid until the call returns
+  Whole,   ///< all values at once, valid until ChannelOutput::Write() returns
   Batches  ///< any number of batches, each valid until the next call of HeldValues::Next
 };
 
@@ -105,8 +105,8 @@ public:
   /// rank writes; these threads communicate through sockets. Collective: every rank of `ranks` calls it.
   ChannelOutput(const OutputConfig& config, Communicator& ranks, bool asynchronous);
   /// Makes an output for the formats that need no declarations of a simulation (containers and GrADS files),
-  /// in the modes `direct` and `thread`. Throws Error, the same on all ranks, for other configurations.
-  /// Collective: every rank of `ranks` calls it.
+  /// in the modes `direct` and `thread`. Throws Error, the same on all ranks, for other configurations, and
+  /// like CheckPaths() and MakeSocketCommunicator(). Collective: every rank of `ranks` calls it.
   ChannelOutput(const OutputConfig& config, Communicator& ranks);
   /// Waits for the write in progress. Pending steps after the write in progress are lost, unless Finish() has
   /// returned.
@@ -120,11 +120,11 @@ public:
   /// Returns the indices of the channels that write the step.
   std::vector<std::size_t> ChannelsFor(std::int64_t step) const;
 
-  /// Writes a step to a channel. `bytes`: size of this rank's values. `getValues` returns the values in the
-  /// form that the target needs. Throws Error, the same on all ranks, for the known faults of this step and
-  /// of earlier steps that were not thrown yet. A fault in a separate thread may become known only in a later
-  /// call. Writes this step even after a fault of an earlier step. Collective: every rank of the communicator
-  /// calls it.
+  /// Writes a step to a channel. `bytes`: size of this rank's values. getValues(form) returns the values in
+  /// the form that the target needs. Throws Error, the same on all ranks, for the known faults of this step
+  /// and of earlier steps that were not thrown yet. A fault in a separate thread may become known only in a
+  /// later call. Writes this step even after a fault of an earlier step. Collective: every rank of the
+  /// communicator calls it.
   void Write(std::size_t channel, container::StepToWrite step, std::uint64_t bytes,
       const std::function<container::HeldValues(ValueForm form)>& getValues);
   /// Waits until all steps are written, except for steps that targets gather; see Flush(). Throws Error like
@@ -134,21 +134,22 @@ public:
   /// finalized. Returns the message of the Error that Finish() would throw, or an empty text. Not collective.
   std::string FinishLocally();
 
-  /// Adds a job to Thread(), which writes the parts of a step. The parts hold `bytes` bytes of memory. A
+  /// Adds to Thread() a job that writes the parts of a step. The parts hold `bytes` bytes of memory. A
   /// fault of a channel does not affect the other channels. WritingThread::TakeFaults() returns the faults.
   /// Collective: every writing rank calls it.
   void WriteParts(std::int64_t step, std::vector<StepPart> parts, std::uint64_t bytes);
-  /// Adds a job to Thread(), which informs the targets of `channels` that a step is lost. Not collective, but
+  /// Adds to Thread() a job that informs the targets of `channels` that a step is lost. Not collective, but
   /// all ranks must call it.
   void MarkLost(std::int64_t step, const std::vector<std::size_t>& channels);
-  /// Adds a job to Thread(), which writes the steps that the targets have gathered. Collective: every writing
+  /// Adds to Thread() a job that writes the steps that the targets have gathered. Collective: every writing
   /// rank calls it.
   void Flush();
-  /// Completes the files. Call this method after all jobs of the thread. Do not write steps afterwards.
+  /// Destroys the targets, and so closes the files and unlocks the containers. Call this method after all
+  /// jobs of the thread. Do not write steps afterwards.
   void Close() { this->Sinks.clear(); }
 
   /// Waits until this process has tried to write all its steps to `path`, so that the steps can be read, or
-  /// until the time limit of a wait. `path`: folder or file of a channel, or a file in such a folder. Not
+  /// until the time limit of a wait. `path`: path of a channel, or of a file in the folder of a channel. Not
   /// collective. Thread-safe.
   static void WaitForWrites(const std::string& path);
 

@@ -40,7 +40,7 @@ ChunkEncoder::ChunkEncoder() : Deflate(libdeflate_alloc_compressor(DeflateLevel)
   }
   ZSTD_CCtx_setParameter(this->Zstd.get(), ZSTD_c_compressionLevel, ZstdLevel);
   ZSTD_CCtx_setParameter(
-      this->Zstd.get(), ZSTD_c_checksumFlag, 1);  // adds a checksum, which Deflate's streams contain anyway
+      this->Zstd.get(), ZSTD_c_checksumFlag, 1);  // adds a checksum, which zlib streams always contain
 }
 
 ChunkEncoder::~ChunkEncoder() = default;

@@ -383,7 +383,7 @@ void ContainerWriter::Commit(StepWriter& step)
         this->Files.clear();
         this->HasLostSteps = false;
       }
-      this->Files[number] = step.Description().Files;
+      this->Files[number] = step.GetRecord().Files;
       if (replaces) {
         this->RemoveUnrecorded({".hdf"});
         this->RenameToUsual(step);
@@ -410,9 +410,9 @@ void ContainerWriter::Append(const std::string& record)
 /// names do not change.
 void ContainerWriter::RenameToUsual(StepWriter& step)
 {
-  const std::vector<std::string> before = step.Description().Files;
+  const std::vector<std::string> before = step.GetRecord().Files;
   step.SetFileNames(FileNames::Usual);
-  const std::vector<std::string>& after = step.Description().Files;
+  const std::vector<std::string>& after = step.GetRecord().Files;
   if (after == before) {
     return;
   }
@@ -421,7 +421,7 @@ void ContainerWriter::RenameToUsual(StepWriter& step)
     fs::create_hard_link(this->Folder + "/" + before[f], this->Folder + "/" + after[f], fault);
   }
   FlushFolder(this->Folder);
-  if (!fault && CatchError([&] { this->Append(Encode(step.Description())); }).empty()) {
+  if (!fault && CatchError([&] { this->Append(Encode(step.GetRecord())); }).empty()) {
     this->Files[step.Data().Step] = after;
   } else {
     step.SetFileNames(FileNames::New);

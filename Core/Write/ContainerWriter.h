@@ -35,7 +35,8 @@ public:
   ContainerWriter(const ContainerWriter&) = delete;
   ContainerWriter& operator=(const ContainerWriter&) = delete;
 
-  /// Returns whether the step is in the container and is not marked by MarkForReplacement(). Not collective.
+  /// Returns whether the container has the step, and neither Overwrite nor MarkForReplacement() replaces the
+  /// step. Not collective.
   bool Has(std::int64_t step) const
   {
     const auto found = this->Steps.find(step);
@@ -62,7 +63,7 @@ private:
   {
     double Time = 0;
     FileNames Names = FileNames::Usual;
-    bool ReplaceAtCommit = false;  ///< Commit() of a new step replaces this step
+    bool ReplaceAtCommit = false;  ///< see Overwrite and MarkForReplacement()
   };
 
   std::map<std::int64_t, KnownStep> Open();

@@ -19,7 +19,7 @@ namespace patchio::output {
 void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to);
 
 /// Prepares the path of a new file: makes the folder of the file and, if `overwrite` is true, removes an
-/// existing file. `description`: phrase for the new file in messages, such as "a k-Wave file".
+/// existing file. `description`: phrase in messages for a file of an earlier run, such as "a k-Wave file".
 /// `isReplaceable` returns whether the existing file, which is not empty, is a file of an earlier run. Throws
 /// Error if `path` exists and `overwrite` is false, or if `path` is a link, a folder, or a file that is not
 /// replaceable.

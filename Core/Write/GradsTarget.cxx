@@ -315,9 +315,9 @@ void GradsTarget::WriteValues(
     }
     shuffle.Exchange();
     const std::string problem = CatchError([&] {
-      const Shuffle::Range range = shuffle.ReceivedRange();
-      this->WriteBytes(index * planes.Bytes() + begins[this->Ranks.Rank()], range.Count, threads,
-          [&](std::uint64_t offset) { return range.Bytes + offset; });
+      const Shuffle::Part part = shuffle.ReceivedPart();
+      this->WriteBytes(index * planes.Bytes() + begins[this->Ranks.Rank()], part.Count, threads,
+          [&](std::uint64_t offset) { return part.Bytes + offset; });
     });
     fault = fault.empty() ? problem : fault;
   }

@@ -42,10 +42,9 @@ public:
     });
     const std::size_t left = ioRanks.size() / 2, right = ioRanks.size() - left;
     std::size_t cut = this->CutIndex(ranks, double(left) / double(ioRanks.size()));
-    cut = std::min(
-        cut, ranks.size() - std::min(right, ranks.size()));  // each part gets at least one compute rank
-    cut =
-        std::max(cut, std::min(left, ranks.size()));  // per I/O rank, if the number of compute ranks suffices
+    // Each part gets at least one compute rank per I/O rank, if the number of compute ranks suffices.
+    cut = std::min(cut, ranks.size() - std::min(right, ranks.size()));
+    cut = std::max(cut, std::min(left, ranks.size()));
     this->Run({ranks.begin(), ranks.begin() + cut}, {ioRanks.begin(), ioRanks.begin() + left});
     this->Run({ranks.begin() + cut, ranks.end()}, {ioRanks.begin() + left, ioRanks.end()});
   }

@@ -80,7 +80,7 @@ PendingStep KwaveTarget::Prepare(container::StepToWrite step, const SimulationAr
   this->Uniform.Check(step.Data);
   this->CheckSupported(step.Data);
   SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, source.Fault};
-  this->BytesOf(source.Declared, step.Types.size());
+  this->BytesOf(source.Declared, step.Types.size());  // updates Current
   sample.Local = this->Current;
   sample.Values = this->Writer.AcquireMemory();
   const std::string problem = CatchError([&] {

@@ -346,8 +346,8 @@ void Output::CheckIsComputeRank() const
         this->Receiver
             ? "This is an I/O rank, which has no data of its own. Make this call on compute ranks only."
             : "The mode \"ranks\" needs patchio_compute() to separate compute and I/O ranks, but the "
-              "simulation does not call it. Call patchio_compute(), or choose another \"mode\" in the output "
-              "configuration.");
+              "simulation has not called it. Call patchio_compute() first, or choose another \"mode\" in the "
+              "output configuration.");
   }
 }
 
@@ -508,7 +508,7 @@ void Output::Close(const std::string& call)
 }
 
 /// Writes all steps. `call`: see Close(). `closes`: true if each rank waits for its own steps even after
-/// ranks have given up waiting for each other. Collective: every compute rank calls it.
+/// ranks have given up waiting for each other. Collective: every rank of Ranks calls it.
 void Output::FinishSteps(const std::string& call, bool closes)
 {
   const std::string apart = CatchError([&] {

@@ -25,8 +25,9 @@ namespace patchio::output {
 class Output
 {
 public:
-  /// Opens the output. Throws Error on all ranks if the configurations of the ranks differ, and on one rank
-  /// alone if a channel's path is not writable. Collective: every rank of `comm` calls it.
+  /// Opens the output. Throws Error on all ranks if the configurations of the ranks differ, or if the ranks
+  /// are too few or cannot reach each other, and on one rank alone if a channel's path is not writable.
+  /// Collective: every rank of `comm` calls it.
   Output(const OutputConfig& config, MPI_Comm comm);
   /// Waits for the write in progress. With Mode::Thread, pending steps after that write are lost, unless
   /// Flush() has returned. With Mode::Ranks, ends the I/O ranks unless Close() has; collective: every rank of
@@ -65,7 +66,7 @@ public:
   void Flush();
   /// Writes all steps like Flush(), and ends the I/O ranks. `call`: name of the C function for messages. If
   /// ranks have given up waiting for each other, each rank still waits for its pending steps, for
-  /// OutputConfig::WaitSeconds at most. Collective: every compute rank calls it.
+  /// OutputConfig::WaitSeconds at most. Collective: every rank of the communicator calls it.
   void Close(const std::string& call = "patchio_close");
 
   /// Returns the largest number of bytes that pending steps have taken on this rank at any time. On an I/O

@@ -98,7 +98,7 @@ using nlohmann::json;
 
 /// Name of the configuration in messages.
 constexpr const char* ConfigName = "The output configuration";
-/// Largest number of bytes that are read of a file.
+/// Largest number of bytes that are read from a file.
 constexpr std::uint64_t LargestConfig = 16 << 20;
 
 std::string ReadText(const std::string& path)

@@ -55,8 +55,10 @@ struct Channel
       "00:00Z01jan2000";         ///< for the format Grads: time of the first step, in GrADS's notation
   std::string Interval = "1hr";  ///< for the format Grads: time between two steps, in GrADS's notation
   Sensor SensorCells;            ///< for the format Kwave: the sensor
-  int StepsAtOnce = 0;       ///< for the format Kwave: number of steps per write; 0: from the storage profile
-  double FlushSeconds = 0;   ///< for the format Kwave: age at which the next step causes a write; 0: no limit
+  int StepsAtOnce = 0;  ///< for the format Kwave: number of steps per write; 0: from the storage profile
+  /// For the format Kwave: age of the oldest gathered step at which the next step causes a write; 0: no
+  /// limit.
+  double FlushSeconds = 0;
   std::uint64_t Memory = 0;  ///< for the format Kwave: limit on the bytes of gathered steps on each rank
 
   /// Returns whether the channel writes the step.

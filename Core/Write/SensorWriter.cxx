@@ -203,7 +203,7 @@ void SensorFile::Layout::FillIn(SensorFile& to)
 SensorFile::SensorFile(const SensorPortion& portion, const Catalog& data, std::int64_t steps)
     : Path(portion.Path)
 {
-  steps = std::max<std::int64_t>(steps, 2);  // shapes with one step would equal the shapes of single numbers
+  steps = std::max<std::int64_t>(steps, 2);  // shapes with one step could equal the shapes of other data sets
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   Layout(portion, data, steps).FillIn(*this);
   std::vector<std::vector<hsize_t>> shapes{TimesShape(steps)};
@@ -454,7 +454,7 @@ void SensorWriter::MakeSharedPlan(int concurrency)
   std::vector<StorageModel> storage;
   if (this->Ranks.Rank() == 0) {
     if (const auto profile = FindProfile(this->Config.Path, nullptr, this->Ranks.Size())) {
-      storage.push_back(profile->Requests.value_or(StorageModel()));
+      storage.push_back(profile->CostOfRequest.value_or(StorageModel()));
     }
   }
   this->Shared.ValueCounts = GatherValues(this->Ranks, mine);
@@ -536,8 +536,8 @@ void SensorWriter::WriteGathered()
     this->StepShuffle.SendFault(fault);
   }
   this->StepShuffle.Exchange();
-  Shuffle::Range mine;
-  this->FinishWrite([&] { mine = this->StepShuffle.ReceivedRange(); });
+  Shuffle::Part mine;
+  this->FinishWrite([&] { mine = this->StepShuffle.ReceivedPart(); });
   const int concurrency = this->Shared.Schedule.ThreadsFor(mine.Count, ranges.back());
   const auto requests = this->RequestsOf(regions, ranges[this->Ranks.Rank()], mine.Count, concurrency);
   this->Writing = std::async(this->Shared.Schedule.Steps > 1 ? std::launch::async : std::launch::deferred,

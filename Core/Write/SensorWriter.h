@@ -108,8 +108,9 @@ public:
   std::vector<std::vector<float>> AcquireMemory();
 
   /// Adds a step to the gathered steps, and begins a write when the number or the age of the gathered steps
-  /// suffices. If each write contains one step, the method returns after the write. If a write fails, the
-  /// steps of the write and all later steps are lost, because the files have no gaps. `concurrency`: number
+  /// suffices, or when the patches have changed. If the age suffices, or if each write contains one step, the
+  /// method returns after the write. If a write fails, the steps of the write and all later steps are lost,
+  /// because the files have no gaps. `concurrency`: number
   /// of concurrent requests of each rank if all ranks write. Throws Error, the same on all ranks. Collective:
   /// every rank of the communicator calls it.
   void Add(SensorSample sample, int concurrency);

@@ -62,7 +62,7 @@ void Shuffle::Add(std::uint64_t offset, const void* bytes, std::uint64_t count)
   }
 }
 
-Shuffle::Range Shuffle::ReceivedRange()
+Shuffle::Part Shuffle::ReceivedPart()
 {
   this->ForReceived([this](std::uint64_t offset, const std::byte* bytes, std::uint64_t count) {
     this->Store(offset, bytes, count);

@@ -83,14 +83,14 @@ public:
   void Add(std::uint64_t offset, const void* bytes, std::uint64_t count);
 
   /// The part of the range that this rank receives.
-  struct Range
+  struct Part
   {
     const std::byte* Bytes = nullptr;
     std::uint64_t Count = 0;
   };
   /// Returns this rank's part after Exchange(). The bytes stay valid until the second next call of Begin().
   /// Throws Error if the part is incomplete, or if a rank has called SendFault().
-  Range ReceivedRange();
+  Part ReceivedPart();
 
 private:
   struct Memory

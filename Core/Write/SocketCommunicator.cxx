@@ -536,9 +536,9 @@ void SocketCommunicator::ReceiveFault(int rank)
   throw Error(this->Fault);
 }
 
-/// Closes all connections, so that other ranks need not wait for this rank, and throws Error. `rank`: the
-/// rank that this rank has waited for. The value EAGAIN of errno means that the wait has exceeded the time
-/// limit.
+/// Closes all connections, so that other ranks need not wait for this rank, and throws Error. Rank 0 first
+/// sends the Error's text to the other ranks. `rank`: the rank that this rank has waited for. The value
+/// EAGAIN of errno means that the wait has exceeded the time limit.
 void SocketCommunicator::Fail(int rank)
 {
   if (this->Fault.empty()) {

@@ -1,4 +1,4 @@
-// A communicator for the writing threads of a simulation, which uses sockets instead of MPI.
+// A communicator that uses sockets instead of MPI, for the writing threads of a simulation.
 #pragma once
 
 #include "Base/Communicator.h"

@@ -275,7 +275,7 @@ StepFile::~StepFile()
   WithOutputLock([this] { this->Described.reset(); });
 }
 
-/// Makes the file with the final size, because writes that extend a file wait for each other.
+/// Sets the size before the first write, because writes that extend a file wait for each other.
 void StepFile::Create()
 {
   this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Create);

@@ -121,8 +121,8 @@ public:
   /// and returns at once; the writer must call MarkWritten() when the step is written. Returns whether all
   /// steps were written within OutputConfig::WaitSeconds after the command to end.
   bool Serve(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write);
-  /// Records that the oldest step is written and that its buffers are free. `fault`: reason why the step was
-  /// not written, or an empty text. Thread-safe.
+  /// Records that the write of the oldest step has ended and that the step's buffers are free. `fault`:
+  /// reason why the write failed, or an empty text. Thread-safe.
   void MarkWritten(const std::string& fault);
   /// Ends the wait of the compute ranks in StepSender::End(), after all reports are sent. Gives up after
   /// OutputConfig::WaitSeconds.

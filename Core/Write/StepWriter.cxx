@@ -25,7 +25,7 @@ namespace {
 
 /// Number of bytes that the writer examines and then writes while the bytes are in the processor's cache.
 constexpr std::uint64_t PieceBytes = 1 << 20;
-/// Approximate number of bytes of one write of values that are neighbours in the file.
+/// Approximate number of bytes of a run of values that are neighbours in the file. One task writes a run.
 constexpr std::uint64_t RunBytes = 4 << 20;
 
 /// Computes the checksum and the range of values that are added one part after another.
@@ -596,8 +596,8 @@ void StepWriter::ExchangeParts()
   RunOnAllRanks(this->Ranks, [&] { this->Packer->AddReceived(fragments, this->Threads); });
 }
 
-/// Returns the ranks that have values of a data set in this rank's file, by the offset of the first value in
-/// the data set, in bytes.
+/// Returns the writer of each patch with values in a data set of this rank's file, by the offset of the first
+/// value of the patch in the data set, in bytes.
 std::map<std::uint64_t, int> StepWriter::WritersOf(int level, int variable) const
 {
   const Catalog& data = this->Record.Data;

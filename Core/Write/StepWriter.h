@@ -97,7 +97,8 @@ struct StepToWrite
   /// (Presence::Stored: the patch has values). Patch::Writer is the rank that writes the patch.
   Catalog Data;
   std::vector<ElementType> Types;  ///< type of each variable
-  /// Filter of each variable: None, Deflate or Zstd. Empty: no variable is compressed.
+  /// Filter of each variable: None, Deflate or Zstd. Empty: no variable is compressed or, for a Target, all
+  /// variables have Channel::Compression.
   std::vector<FilterType> Compression;
 };
 
@@ -240,16 +241,16 @@ public:
   /// number of consecutive ranks that write to the same file; 0: all ranks write to one file. Throws Error.
   /// Not collective, but all ranks must call it.
   StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksPerFile);
-  /// Removes the written files, unless Finish() has returned.
+  /// Removes the files that still have temporary names, because Finish() has not returned.
   ~StepWriter() = default;
   StepWriter(const StepWriter&) = delete;
   StepWriter& operator=(const StepWriter&) = delete;
 
   const Catalog& Data() const { return this->Record.Data; }
-  /// Sets the type of the file names in the description. Not collective.
+  /// Sets the type of the file names in the record. Not collective.
   void SetFileNames(FileNames names);
-  /// Returns the locations of all data, which are complete on rank 0 after Finish().
-  const StepRecord& Description() const { return this->Record; }
+  /// Returns the record of the step, which is complete on rank 0 after Finish().
+  const StepRecord& GetRecord() const { return this->Record; }
 
   /// Makes the files. Call this method before Write(). `names`: type of the final file names; New if the
   /// files of a step that this step replaces have the usual names. Throws Error, the same on all ranks.
@@ -262,9 +263,9 @@ public:
   /// Writes `values` and all values that HeldValues::Next returns, like Write().
   void Write(HeldValues values, int threads);
 
-  /// Flushes the files to the storage and renames the files to the final names. Returns the record for the
-  /// log on rank 0, and an empty text on other ranks. Throws Error, the same on all ranks, if a write has
-  /// failed or values are missing. Collective: every rank of the communicator calls it.
+  /// Completes and flushes the files, and renames the files to the final names. Returns the encoded record
+  /// for the log on rank 0, and an empty text on other ranks. Throws Error, the same on all ranks, if a write
+  /// has failed or values are missing. Collective: every rank of the communicator calls it.
   std::string Finish();
 
 private:
@@ -337,7 +338,7 @@ enum class CompressionChoice : std::uint8_t
   Off,
   Deflate,
   Zstd,
-  Auto  ///< deflate for each variable if deflate makes a sample of its values at least a tenth smaller
+  Auto  ///< deflate for each variable if deflate makes a sample of its values more than a tenth smaller
 };
 constexpr CompressionChoice LastCompressionChoice = CompressionChoice::Auto;
 

@@ -43,8 +43,8 @@ class Target
 {
 public:
   virtual ~Target() = default;
-  /// Prepares a step, with all HDF5 calls of the write, except for compressed values. Call this method on the
-  /// simulation's thread: the HDF5 library is not thread-safe, and the simulation may use the same library.
+  /// Prepares a step: makes all HDF5 calls of the write, except the calls for compressed values. Call this
+  /// method on the simulation's thread: the HDF5 library is not thread-safe, and the simulation may use it.
   /// Steps must be written in the order of the calls of Prepare(). `source`: arrays for a target that copies
   /// parts. That target must not throw an Error on one rank alone; the PendingStep informs the other ranks of
   /// a fault. Throws Error. Not collective, but all ranks must call it.

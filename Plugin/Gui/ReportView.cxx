@@ -23,7 +23,7 @@
 
 namespace {
 
-/// Returns `value` with three significant digits, such as "5.82" or "123", but at most two decimals.
+/// Returns `value` with at least three significant digits, such as "5.82" or "1234", but at most two decimals.
 QString ThreeDigits(double value)
 {
   return QString::number(value, 'f', value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);

@@ -82,9 +82,9 @@ QString pqRangeWidget::levelsText() const
   }
 }
 
-/// Returns the range of the values last read of the array `array` as text, and sets LastArray and LastRange
-/// if the data have the array. Empty: the data do not have the array, for example because the last read has
-/// skipped all patches, but LastRange is the range of an earlier read.
+/// Returns the range of the values last read of the array `array` as text, and sets LastArray and LastRange.
+/// If the data do not have the array, for example because the last read has skipped all patches, returns an
+/// empty text if LastRange is the array's range from an earlier read, otherwise "no values read yet".
 QString pqRangeWidget::valuesText(const char* array)
 {
   auto* reader = vtkSMSourceProxy::SafeDownCast(this->proxy());

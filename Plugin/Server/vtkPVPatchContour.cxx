@@ -82,7 +82,7 @@ int vtkPVPatchContour::RequestData(
   if (components > 1) {
     vtkErrorMacro("Contour requires an array with one component, but "
                   << array.Name << " has " << components
-                  << ". Use Calculator to make a scalar array from it");
+                  << ". Use Calculator to make a scalar array from this array.");
     return 1;
   }
   return this->ContourByParaView(request, inputs, outputs);

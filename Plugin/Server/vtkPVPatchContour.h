@@ -5,7 +5,7 @@
  * While the plugin is loaded, ParaView's Contour is this class (ReplacedFilters.xml). vtkPatchContour makes
  * the contours of the input that vtkPatchContour supports. ParaView's own filter makes all other contours: of
  * other input, of point arrays of a single grid, without GenerateTriangles, and all contours while UsePatchIO
- * or the setting Fast Extraction is off; arrays of cells first become arrays of points.
+ * or the setting Fast Extraction is off; cell arrays first become point arrays.
  *
  * Collective: every rank calls the filter. All ranks use the same filter.
  */

@@ -4,9 +4,9 @@
  *
  * While a pvserver executes, the server receives no messages, and its client waits. But the server sends
  * progress, and the client may reply with an abort message. pqReadAbort sends this message when the user
- * presses Esc. Each time the reader reports progress (about every 10 ms), rank 0 looks for an
- * abort message in the socket, without receiving the message. If a message waits, rank 0 sets AbortExecute,
- * which the reader passes on to the other ranks.
+ * presses Esc or the abort button. Each time the reader reports progress (about every 10 ms), rank 0 looks
+ * for an abort message in the socket, without receiving the message. If a message waits, rank 0 sets
+ * AbortExecute, which the reader passes on to the other ranks.
  *
  * The message stays in the socket until the server has finished the client's request, so that all reads of
  * this request end, for example the reads of a filter over all time steps. The server then receives and

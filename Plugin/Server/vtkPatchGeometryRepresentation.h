@@ -1,6 +1,6 @@
 /**
  * @class vtkPatchGeometryRepresentation
- * @brief Replacement of ParaView's geometry representation, which draws with vtkPatchViewGeometryFilter
+ * @brief ParaView's geometry representation, but with the surfaces of vtkPatchViewGeometryFilter
  *
  * While the plugin is loaded, ParaView uses this class for surfaces, wireframes and points
  * (ReplacedFilters.xml).

@@ -69,7 +69,7 @@ int vtkPatchViewGeometryFilter::RequestDataObjectTree(
   // ParaView is fast on a single box whose cells are all visible.
   const bool isBox = solid.size() < 2 && (solid.empty() || !solid[0]->Flags);
   const auto ranks = patchio::GlobalCommunicator();
-  if (!patchio::AllOf(*ranks, blocks.UnsupportedReason.empty()) || patchio::AllOf(*ranks, isBox)) {
+  if (!patchio::AllOf(*ranks, blocks.UnsupportedClass.empty()) || patchio::AllOf(*ranks, isBox)) {
     return this->Superclass::RequestDataObjectTree(request, inputs, outputs);
   }
   vtkNew<vtkInformationVector> replaced;

@@ -6,8 +6,9 @@
  * ParaView's filter also draws the faces between blocks, which are most of the faces and are not visible.
  * This class makes the surfaces of uniform and rectilinear blocks by filters::SurfacesOfBlocks and passes
  * these surfaces to ParaView's filter in place of the blocks. ParaView's filter alone processes all other
- * data, and single boxes without hidden cells. ParaView's filter also makes outlines, and processes all data
- * while the setting Fast Extraction is off.
+ * data, and data with at most one block per rank and without hidden cells. ParaView's filter also makes
+ * outlines, and processes all data while the setting Fast Extraction is off.
+ *
  * Selections and block colours work as with ParaView's filter: each block has its own surface, with the
  * numbers of the block's cells and points.
  */

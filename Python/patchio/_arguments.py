@@ -1,7 +1,7 @@
-"""Checks of arguments.
+"""Checks and conversions of arguments.
 
-Each function converts `value`, the value of the argument `name`. If the conversion is impossible, the function raises TypeError or
-ValueError. The message is "NAME must be CONDITION, not VALUE".
+`value` is the value of the argument `name`. If a conversion is impossible, the function raises TypeError or ValueError, usually
+with the message "NAME must be CONDITION, not VALUE".
 """
 import operator
 import os

@@ -541,7 +541,7 @@ def _add_level(store, steps, level_of, group):
         done.update(names)
         try:
             arrays, coordinates = _xarray.describe(step, names, level, boxes) if names and level != -1 else ({}, {})
-        except Error:    # deformed patches that are not one array
+        except Error:    # curvilinear grids that are not one array
             arrays, coordinates = {}, {}
         for name, described in itertools.zip_longest(names, arrays.items()):
             dimensions = _add_array(store, steps, step, name, level, group, described) if described else None

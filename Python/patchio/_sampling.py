@@ -14,11 +14,11 @@ _FARTHEST = 2**52    # limit in cells from the origin; beyond this limit, a floa
 
 
 def corners(step):
-    """Returns the lowest and highest positions of the patches: two arrays, n x 3. The positions of deformed patches, meshes and
+    """Returns the lowest and highest positions of the patches: two arrays, n x 3. The positions of curvilinear grids, meshes and
     lists of points are undefined."""
     level = step.patches["level"]
-    more = (np.arange(3) < step.dimension) & ~np.array(step._flat, bool).reshape(-1, 3)[level]
-    lower, upper = step.patches["lower"], step.patches["upper"] + more
+    extra_nodes = (np.arange(3) < step.dimension) & ~np.array(step._flat, bool).reshape(-1, 3)[level]
+    lower, upper = step.patches["lower"], step.patches["upper"] + extra_nodes
     if step.axes:
         return tuple(np.stack([axis.positions[ends[:, a] - axis.first] for a, axis in enumerate(step.axes)], 1)
                      for ends in (lower, upper))
@@ -173,7 +173,7 @@ def _region(step, bounds, low, high):
 
 def patches_near(step, patches, bounds):
     """Returns the patches among `patches` that touch the region `bounds`, six numbers, or four in two dimensions. Also returns all lists of points,
-    deformed patches and partitions of meshes, because their positions are unknown without reading."""
+    curvilinear grids and partitions of meshes, because their positions are unknown without reading."""
     if not step.axes and step.grid != "uniform":
         return patches
     low, high = corners(step)
@@ -198,9 +198,9 @@ def uniform_grid(step, name, level, shape, bounds, outside):
         axes = positions_of_level(step, number, variable.centering, first, last)
     else:
         axes = _positions_of_shape(step, shape, variable.centering, first, last)
-    more = (variable.components,) if variable.components > 1 else ()
+    component_axis = (variable.components,) if variable.components > 1 else ()
     dtype = np.promote_types(step.dtype(name), np.min_scalar_type(outside))
-    grid = new_grid(step, tuple(len(at) for at in reversed(axes)) + more, dtype, outside)
+    grid = new_grid(step, tuple(len(at) for at in reversed(axes)) + component_axis, dtype, outside)
     meet = ((low <= [at[-1] for at in axes] + [last[2]] * (3 - len(axes)))
             & (high >= [at[0] for at in axes] + [first[2]] * (3 - len(axes)))).all(1)
     copy_to_grid(step, variable.centering, step.read(name, patches=patches[meet]), axes, grid)

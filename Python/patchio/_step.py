@@ -243,8 +243,8 @@ class Step:
         variables, patches, levels    as for read()
         bounds    six numbers as in Step.bounds (four in two dimensions): only patches that touch this region, as a whole
         blocks    "merged": few grids: patches of a level that form a box are one grid, and cells under finer patches of `levels` are
-                  left out; "fewest": larger boxes, with gaps and covered cells; "patches": one grid per patch. Deformed patches and the
-                  partitions of a mesh are not merged
+                  left out; "fewest": larger boxes, with gaps and covered cells; "patches": one grid per patch. Curvilinear grids
+                  and the partitions of a mesh are not merged
 
         Each position is drawn once, with the finest data: "vtkGhostType" flags the cells that other grids replace. Merged grids have
         few or no such cells, so that the results of filters that ignore the flags (VTK's contours) are correct, too.
@@ -277,7 +277,7 @@ class Step:
         for nodes.
         xarray.open_dataset(path, engine="patchio") returns the same data, but reads values only when they are needed.
 
-        Raises ImportError if xarray is not installed, and Error for meshes, deformed patches of several blocks that share
+        Raises ImportError if xarray is not installed, and Error for meshes, curvilinear grids of several blocks that share
         indices, and levels without variables.
         """
         return _xarray.to_xarray(self, variables, level)
@@ -285,12 +285,13 @@ class Step:
     def to_yt(self, variables=None, *, levels=None):
         """Returns a yt data set of all levels for slices, projections and profiles. yt reads values only when yt needs the values.
 
-        variables, levels    as for read(). The variables must be cell variables on every patch, and the levels must begin with 0
+        variables, levels    as for read(); variables=None: all cell variables. Every patch must have the variables, and the
+                             levels must begin with 0
 
         A vector V becomes the fields V_x, V_y and V_z. 2-D data get one cell along z, from 0 to 1. Lengths and
         values have no units. Patches of a level that form a box become one grid.
-        Raises ImportError if yt is not installed, and Error for grids other than uniform, for levels whose refinement ratio is
-        not the same whole number along all axes, and for variables that some patches lack.
+        Raises ImportError if yt is not installed, and Error for grids other than uniform, lists of points, levels whose
+        refinement ratio is not the same whole number along all axes, and variables that some patches lack.
         """
         return _yt.to_yt(self, variables, levels)
 
@@ -311,8 +312,8 @@ class Step:
         """Returns the positions of the nodes of a box of cells of a level, along x, y and z. lower, upper: first and last cell."""
         found = []
         for axis in range(3):
-            more = 1 if axis < self.dimension and not self._flat[level][axis] else 0
-            index = np.arange(lower[axis], upper[axis] + 1 + more)
+            extra_nodes = 1 if axis < self.dimension and not self._flat[level][axis] else 0
+            index = np.arange(lower[axis], upper[axis] + 1 + extra_nodes)
             if self.axes:
                 found.append(self.axes[axis].positions[index - self.axes[axis].first])
             else:

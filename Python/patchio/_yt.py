@@ -93,7 +93,7 @@ def to_yt(step, variables, levels):
     """Implements Step.to_yt()."""
     yt = import_optional("yt", "to_yt()")
     if step.mesh or step.grid != "uniform" or "points" in step.level_roles:
-        raise step_error(step, "to_yt() supports only uniform grids.")
+        raise step_error(step, "to_yt() supports only uniform grids without lists of points.")
     of_cells = [name for name, variable in step.variables.items() if variable.centering == "cell"]
     names = step._variable_names(variables) if variables is not None else of_cells
     if not names or any(name not in of_cells for name in names):

@@ -46,7 +46,7 @@ class PatchFilters:
 
         isosurfaces    the values of the contours, or the number of values, which are then spaced evenly over the range `rng`
         scalars        name of the array; None: the only array
-        rng            minimum and maximum; by default the range of the values of visible cells
+        rng            minimum and maximum; by default the range of the values of visible cells or points
         """
         field, name = self._array(scalars)
         if isinstance(isosurfaces, (int, np.integer)):
@@ -82,7 +82,8 @@ class PatchFilters:
         return plane
 
     def _array(self, name):
-        """Returns the association (vtkDataObject.CELL or POINT) and the name of an array. If `name` is None: of the only array of numbers.
+        """Returns the association (vtkDataObject.CELL or POINT) and the name of the array `name` or, if `name` is None, of the
+        only array of numbers.
 
         Raises ValueError if the mesh lacks the array or, if `name` is None, has several arrays of numbers.
         """

@@ -79,7 +79,7 @@ class _LazyArray(BackendArray):
 class PatchBackend(BackendEntrypoint):
     """The backend of xarray that opens a level of one step or of all steps, see PatchBackend.open_dataset()."""
 
-    description = "Open SAMRAI, AMReX, k-Wave, GrADS and container data by patchio"
+    description = "Open SAMRAI, AMReX, k-Wave, GrADS, VTKHDF and container data by patchio"
     open_dataset_parameters = ("filename_or_obj", "drop_variables", "level", "step", "metadata", "threads", "listed_only")
 
     def open_dataset(self, filename_or_obj, *, drop_variables=None, level=None, step=None, metadata="on", threads=None,

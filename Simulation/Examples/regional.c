@@ -1,4 +1,4 @@
-/* A small regional model: a wind carries a temperature through a grid of 50 levels, which is divided over the
+/* A small regional model: a wind carries a temperature through a grid of 50 layers, which is divided over the
  * ranks in two directions. Run as: mpirun -np 4 regional output.json [steps]
  * Built with: mpicc regional.c $(pkg-config --cflags --libs patchio) -lm */
 #include <math.h>

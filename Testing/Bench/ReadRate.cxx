@@ -247,7 +247,7 @@ private:
     this->Automatic.Begin(this->Ranks, this->How.Summary, policies.at(this->How.Automatic), 256);
     this->Request.Control = &this->Automatic.Control();
     this->Request.Threads = this->Request.Control->Threads();
-    this->Request.Storage = this->Automatic.Choice().Requests.value_or(this->Request.Storage);
+    this->Request.Storage = this->Automatic.Choice().CostOfRequest.value_or(this->Request.Storage);
   }
 
   void EndAutomatic()

@@ -306,7 +306,7 @@ TEST(Extraction, SlicesHaveTheAreaOfTheirPlane)
   for (const auto& [input, make] : Inputs) {
     const vtkSmartPointer<vtkDataObject> data = make();
     const Blocks blocks = MakeBlocks(data);
-    ASSERT_EQ(blocks.UnsupportedReason, "") << input;
+    ASSERT_EQ(blocks.UnsupportedClass, "") << input;
     for (const CutCase& cut : CutCases()) {
       for (const bool triangles : {true, false}) {
         SliceRequest request = SliceBy(cut.Function);

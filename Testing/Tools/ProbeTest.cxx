@@ -379,7 +379,7 @@ TEST(ProbeSettings, AreChecked)
   EXPECT_NO_THROW(CheckSettings(Settings(), 4));
   EXPECT_THAT(refusal([](Settings& s) { s.Blocks = {12}; }), HasSubstr("--blocks"));
   EXPECT_THAT(refusal([](Settings& s) { s.Blocks = {std::uint64_t(1) << 31}; }), HasSubstr("up to 1 GiB"));
-  EXPECT_THAT(refusal([](Settings& s) { s.Blocks = {1u << 29}; }), HasSubstr("smaller than the files"));
+  EXPECT_THAT(refusal([](Settings& s) { s.Blocks = {1u << 29}; }), HasSubstr("fits into the largest file"));
   EXPECT_THAT(refusal([](Settings& s) { s.Sizes = {1000}; }), HasSubstr("--sizes"));
   EXPECT_THAT(refusal([](Settings& s) { s.Sizes = {std::uint64_t(1) << 60}; }), HasSubstr("--sizes"));
   EXPECT_THAT(refusal([](Settings& s) { s.Repetitions = 0; }), HasSubstr("--repetitions"));

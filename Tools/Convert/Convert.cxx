@@ -117,7 +117,7 @@ private:
   void Open(const TimeStep& step);
   /// A function that converts or exports the open step, and calls `progress` with the finished fraction.
   using Work = std::function<ConversionResult(const std::function<void(double)>& progress)>;
-  void WriteStep(const TimeStep& step, std::size_t number, std::size_t count, const Work& work);
+  void WriteStep(const TimeStep& step, std::size_t index, std::size_t count, const Work& work);
 
   const Options& Settings;
   Session& CommandSession;
@@ -293,11 +293,11 @@ void Conversion::Open(const TimeStep& step)
   this->Opened->SetStep(this->CommandSession.Ranks(), step);
 }
 
-void Conversion::WriteStep(const TimeStep& step, std::size_t number, std::size_t count, const Work& work)
+void Conversion::WriteStep(const TimeStep& step, std::size_t index, std::size_t count, const Work& work)
 {
   this->Open(step);
   const auto progress = [&](double part) {
-    const double all = (static_cast<double>(number) + part) / static_cast<double>(count);
+    const double all = (static_cast<double>(index) + part) / static_cast<double>(count);
     if (this->Timer.Seconds() < SecondsWithoutBar) {
       return;
     }
@@ -419,8 +419,7 @@ void AddConvert(CLI::App& program, Session& session)
   CLI::App* command = program.add_subcommand("convert",
       "Convert data of any supported format into a container (NAME.pio), which opens at once and reads fast. "
       "An interrupted conversion resumes: the command converts only the time steps that the container lacks, "
-      "and "
-      "those whose files are missing, truncated or damaged. Run this command under mpirun to use several "
+      "and those whose files are missing, truncated or damaged. Run this command under mpirun to use several "
       "ranks");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);

@@ -25,8 +25,9 @@ public:
 
   /// Returns the locations of all values, in rows: one row per patch, one location per variable.
   const LocationTable& Locations() const { return this->AllLocations; }
-  /// Reads the next batch: the patches First() .. End() - 1 in `patches`, without ghosts. Returns false, and
-  /// leaves `result` unchanged, if no patches are left. `result` also has the faults of files.
+  /// Reads the next batch, without ghosts: the patches at positions First() .. End() - 1 of the constructor's
+  /// `patches`. Returns false, and leaves `result` unchanged, if no patches are left. `result` also has the
+  /// faults of files.
   bool Next(LoadResult& result);
   std::size_t First() const { return this->FirstRow; }
   std::size_t End() const { return this->EndRow; }
@@ -40,7 +41,7 @@ private:
   const int Threads;
   const std::uint64_t BatchBytes;
   const bool InThreeDimensions;
-  std::vector<std::size_t> RowOf;  ///< for each patch of the step, its position in Patches; 0 if it has none
+  std::vector<std::size_t> RowOf;  ///< for each patch of the step, its position in Patches, or 0
   LocationTable AllLocations;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::size_t FirstRow = 0, EndRow = 0;

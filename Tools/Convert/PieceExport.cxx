@@ -221,7 +221,8 @@ public:
 
   /// Returns the name of a patch's file.
   std::string FileNameOf(int patch) const;
-  /// Writes the file of patch arrays.Patch. Throws Error if the file cannot be written.
+  /// Writes the file of patch arrays.Patch. Throws Error if the file cannot be written, or if the arrays lack
+  /// the geometry or are damaged.
   void Write(const PatchArrays& arrays, const std::string& path) const;
 
 private:
@@ -419,7 +420,8 @@ void Pieces::AddGrid(const PatchArrays& arrays, VtkXmlPiece& piece) const
   }
 }
 
-/// Adds the positions of the points of a mesh or a deformed grid. Throws Error if the patch lacks positions.
+/// Adds the positions of the points of a mesh or a curvilinear grid. Throws Error if the patch lacks
+/// positions.
 void Pieces::AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& piece) const
 {
   const std::uint64_t tuples = this->TuplesOf(arrays.Patch, Centering::Node);

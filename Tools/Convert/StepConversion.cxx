@@ -323,7 +323,7 @@ ConversionResult ConvertStep(Communicator& ranks, const OpenedStep& from, const 
       ranks, [&] { WriteValues(selected, more, std::move(first), options.Threads, *step, progress); });
   into.Commit(*step);
   ConversionResult result = ResultOf(selected);
-  result.Record = step->Description();
+  result.Record = step->GetRecord();
   return result;
 }
 

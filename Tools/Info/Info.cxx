@@ -133,7 +133,7 @@ json DescribeIndexFile(const StepFacts& facts)
     return {
         {"state", "valid"}, {"path", facts.IndexFile.Found->Path}, {"bytes", facts.IndexFile.Found->Bytes}};
   }
-  const IndexFileState* const faulty = FaultyIndexFile(facts.IndexFile);
+  const RejectedIndexFile* const faulty = FaultyIndexFile(facts.IndexFile);
   return faulty ? json{{"state", NameOf(faulty->Fault)}, {"path", faulty->File.Path},
                       {"reason", ReasonOf(*faulty)}}
                 : json{{"state", "absent"}};
@@ -174,7 +174,7 @@ json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
   return all;
 }
 
-/// Maximum number of lines about steps. The text omits further lines in the middle.
+/// Maximum number of files whose steps the text lists. The text omits further files in the middle.
 constexpr std::size_t MostLines = 30;
 
 std::string StringOf(const json& value)
@@ -232,7 +232,7 @@ std::string ProductText(const json& values, int dimension, Write write)
   return text;
 }
 
-/// Returns the rows with columns of equal width, separated by two blanks. The last column is not padded.
+/// Returns a line for each row, with aligned columns separated by two blanks, and no blanks at the end.
 std::string TableText(const std::vector<std::vector<std::string>>& rows, const std::string& indent)
 {
   std::vector<std::size_t> widths;

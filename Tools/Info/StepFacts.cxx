@@ -210,10 +210,10 @@ std::vector<TimeStep> SelectSteps(
   return steps;
 }
 
-const IndexFileState* FaultyIndexFile(const IndexFileSearch& search)
+const RejectedIndexFile* FaultyIndexFile(const IndexFileSearch& search)
 {
   const auto faulty = std::find_if(search.Rejected.begin(), search.Rejected.end(),
-      [](const IndexFileState& state) { return state.Fault != FileFault::Absent; });
+      [](const RejectedIndexFile& state) { return state.Fault != FileFault::Absent; });
   return search.Found || faulty == search.Rejected.end() ? nullptr : &*faulty;
 }
 
@@ -236,7 +236,7 @@ const char* NameOf(FileFault fault)
   return "corrupted";
 }
 
-std::string ReasonOf(const IndexFileState& state)
+std::string ReasonOf(const RejectedIndexFile& state)
 {
   const std::string name = state.File.Path + ": ";
   return state.Message.rfind(name, 0) == 0 ? state.Message.substr(name.size()) : state.Message;

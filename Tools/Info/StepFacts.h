@@ -49,10 +49,10 @@ std::vector<TimeStep> SelectSteps(
 
 /// Returns the state of the first index file that exists but cannot be used; null if all index files are
 /// absent, or if another index file is usable.
-const IndexFileState* FaultyIndexFile(const IndexFileSearch& search);
+const RejectedIndexFile* FaultyIndexFile(const IndexFileSearch& search);
 
 /// Returns the name of a fault: "of another version", "stale" ...
 const char* NameOf(FileFault fault);
 /// Returns the reason of a fault without the name of the index file.
-std::string ReasonOf(const IndexFileState& state);
+std::string ReasonOf(const RejectedIndexFile& state);
 }  // namespace patchio::tools

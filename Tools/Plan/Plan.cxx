@@ -71,7 +71,8 @@ std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& opti
       }
       if (found != portion.ValueCount(set)) {
         throw Error(fmt::format(
-            "Channel '{}' samples cells outside the grid. Check its sensor and --cells.", channel.Name));
+            "Channel '{}' samples cells outside the grid. Check the channel's sensor and --cells.",
+            channel.Name));
       }
     }
   }
@@ -126,7 +127,7 @@ std::string ChannelText(const Channel& channel, const OutputConfig& config, cons
   GatheringParameters needs;
   needs.Threads = config.Threads > 0 ? config.Threads : profile ? profile->ThreadsFor(options.Ranks) : 4;
   if (profile) {
-    needs.Storage = profile->Requests.value_or(StorageModel());
+    needs.Storage = profile->CostOfRequest.value_or(StorageModel());
   }
   needs.Steps = channel.StepsAtOnce;
   needs.Memory = channel.Memory;

@@ -10,13 +10,14 @@
 
 namespace patchio::probe {
 
-/// Stores host, system, MPI, file system and start time in `result`. directory: folder on the storage.
-/// Collective: every rank of the communicator calls it.
+/// Sets result.Started, and result.Machine: hosts, ranks, system, directory, file system and MPI. directory:
+/// folder on the storage. Collective: every rank of the communicator calls it.
 void DescribeCircumstances(Communicator& ranks, const std::string& directory, Result& result);
 
 /// Tests on rank 0 whether a file can be dropped from the page cache: writes a file of `bytes` bytes, drops
-/// the file, and reads the file twice. Returns the same result on all ranks. Throws Error, on all ranks, if
-/// the file cannot be written or read. Collective: every rank of the communicator calls it.
+/// the file, and reads the file twice. Returns the same result on all ranks; after a signal, its rates are 0.
+/// Throws Error, on all ranks, if the file cannot be written or read. Collective: every rank of the
+/// communicator calls it.
 CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_t bytes);
 
 /// Returns a warning for the user; empty if the check shows that files can be dropped from the page cache.

@@ -20,7 +20,7 @@ struct Feature
   std::size_t Index = 0;  ///< index of the point in the curve
   std::uint64_t Block = 0;
   double Height = 0;  ///< rate at this point / rate that the curve reaches on both sides; < 1 for a dip
-  /// Height / greatest height of a feature of pure noise; > 1: the feature is not noise.
+  /// |ln Height|, divided by its greatest value in pure noise; > 1: the feature is not noise.
   double Certainty = 0;
 };
 

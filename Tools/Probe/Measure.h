@@ -30,7 +30,7 @@ struct Outcome
 {
   double Seconds = 0;  ///< time in the function, on the slowest rank
   double SyncSeconds = 0, OpenSeconds = 0, ViewSeconds = 0;
-  double Rate = 0;  ///< bytes/s of all ranks
+  double Rate = 0;  ///< bytes/s of all ranks; with Trial::Sync, the time of the sync counts
   /// Fraction of the file in rank 0's page cache before the trial, 0 to 1; -1: unknown, or another rank.
   double Resident = -1;
   std::uint64_t Bytes = 0;   ///< bytes that all ranks have read or written
@@ -53,8 +53,8 @@ private:
   std::size_t Bytes = 0;
 };
 
-/// Size in bytes of the ring of blocks that a rank fills between two checks of the values. A single block may
-/// be larger.
+/// Maximum size in bytes of the ring of blocks that a rank fills between two checks of the values. The ring
+/// is larger if the blocks in flight need more.
 constexpr std::uint64_t RingBytes = std::uint64_t(256) << 20;
 
 /// Returns whether a trial may combine `function` and `view`. Functions with shared pointers, for example,
@@ -62,9 +62,9 @@ constexpr std::uint64_t RingBytes = std::uint64_t(256) << 20;
 bool AreCompatible(const Function& function, View view);
 
 /// Makes a measurement: writes the test file, drops the file from the page cache, opens the file, sets the
-/// view, reads or writes all blocks, closes the file and checks all values. The outcome contains the errors
-/// of the measured function. Throws Error, on all ranks, if the test file cannot be written. Collective:
-/// every rank of the communicator calls it.
+/// view, reads or writes the blocks, closes the file and checks the values. The outcome contains the errors
+/// of the measured function. Throws Error, on all ranks, if the test file cannot be written or the memory is
+/// insufficient. Collective: every rank of the communicator calls it.
 Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory);
 
 /// Returns the seed of the values that trial `number` reads or writes.

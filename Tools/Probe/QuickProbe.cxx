@@ -172,8 +172,8 @@ private:
     return this->Result.OutOfTime;
   }
 
-  /// Returns the request sizes: first 256 KiB, whose rate bounds the time of the other sizes, then the other
-  /// sizes in random order.
+  /// Returns the request sizes that fit: first 256 KiB, whose rate bounds the time of the other sizes, then
+  /// the other sizes in random order.
   std::vector<std::uint64_t> SizesFor(int concurrency)
   {
     constexpr std::uint64_t middle = 256 * KiB;
@@ -382,7 +382,7 @@ private:
     profile.Concurrency = profile.Fit.Known() ? profile.Fit.Best() : 0;
     const RequestCost& cost =
         this->Result.CostAtBest.Known ? this->Result.CostAtBest : this->Result.CostAlone;
-    profile.Requests = cost.Known ? std::optional<StorageModel>(cost.Requests) : std::nullopt;
+    profile.CostOfRequest = cost.Known ? std::optional<StorageModel>(cost.Requests) : std::nullopt;
     profile.BlockBytes = cost.Known ? cost.BlockBytes : 0;
     profile.BestFunction = "pread";
     profile.Node = NodeClass();
@@ -413,7 +413,7 @@ private:
     if (this->Result.Profile.StorageMount.Class == MountClass::Memory) {
       this->AddNote("This storage is a file system in memory.");
     }
-    this->AddNote(fmt::format("Each request had {}, and the files had {} in total.",
+    this->AddNote(fmt::format("The rates are those of requests of {}, and the files had {} in total.",
         ByteText(static_cast<double>(this->RequestBytes)),
         ByteText(static_cast<double>(this->Meter.Files().TotalBytes()))));
   }

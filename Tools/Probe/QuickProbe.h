@@ -49,7 +49,7 @@ struct QuickProbeOptions
   /// Files, or folders of files, that the probe reads instead of test files; see FindProbeFiles().
   std::vector<std::string> ExistingFiles;
   int MostConcurrency = 128;       ///< the greatest N tried, >= 1
-  std::uint64_t RequestBytes = 0;  ///< bytes of a request in the scan over N; 0: best size found, 1 to 4 MiB
+  std::uint64_t RequestBytes = 0;  ///< desired bytes of a request in the scan; 0: best size found, 1 to 4 MiB
   unsigned Seed = 1;               ///< seed of the random order
   const std::atomic<bool>* Cancel = nullptr;  ///< true on any rank ends the probe soon; may be null
 };

@@ -44,7 +44,7 @@ struct PointResult
 {
   PointKey Key;
   std::vector<double> Seconds;      ///< time in the function on the slowest rank, for each repetition
-  std::vector<double> SyncSeconds;  ///< writes: time of MPI_File_sync after the write; reads: 0
+  std::vector<double> SyncSeconds;  ///< writes: time of the sync after the write; reads: 0
   std::vector<double> Rates;  ///< bytes/s of all ranks together, including the sync if the study measures it
   double OpenSeconds = 0;     ///< time of MPI_File_open in the last repetition
   double ViewSeconds = 0;     ///< time of MPI_File_set_view in the last repetition
@@ -78,7 +78,7 @@ struct InfluenceResult
 /// The rate over the number of requests in flight on the whole system, from the quick mode.
 struct ConcurrencyScan
 {
-  std::vector<RateSample> Samples;  ///< empty in a study
+  std::vector<RateSample> Samples;  ///< empty without the quick mode
   std::uint64_t RequestBytes = 0;   ///< bytes of a request; 0: unknown
   int Best = 0;                     ///< N*; 0: unknown
   ConcurrencyRange Interval;        ///< confidence interval of N*, if N* is known

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace patchio::probe {
 namespace {
@@ -215,12 +216,12 @@ StudySelection CheckSettings(const Settings& settings, int rankCount)
   }
   for (const std::uint64_t size : selection.Sizes) {
     Require(size <= MostFile && DivisibleSize(size, rankCount, settings.PieceBytes) > 0, "sizes",
-        fmt::format("at least one piece of {} bytes per rank for {} ranks, and at most 1 PiB",
-            settings.PieceBytes, rankCount),
+        fmt::format("at least {} bytes, for {} ranks and pieces of {} bytes, and at most 1 PiB",
+            std::lcm(settings.PieceBytes, std::uint64_t{8}) * rankCount, rankCount, settings.PieceBytes),
         fmt::format("{} bytes", size));
   }
   Require(selection.Blocks.front() <= GreatestSize(selection, rankCount, settings.PieceBytes), "blocks",
-      "blocks smaller than the files", fmt::format("{} bytes", selection.Blocks.front()));
+      "a block that fits into the largest file", fmt::format("{} bytes", selection.Blocks.front()));
   CheckStudyNumbers(settings, rankCount);
   return selection;
 }

@@ -157,7 +157,8 @@ private:
         threads.emplace_back([this, &counts] { this->RunThread(counts); });
       }
     } catch (const std::system_error& error) {
-      this->StopWithFault(std::string("The system refuses to start more threads: ") + error.what() + ".");
+      this->StopWithFault(fmt::format(
+          "The system refuses to start more threads: {}. Raise the limit (ulimit -u).", error.what()));
     } catch (const std::bad_alloc&) {
       this->StopWithFault("Out of memory. Use fewer ranks or smaller --test-bytes.");
     }

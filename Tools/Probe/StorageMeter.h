@@ -30,8 +30,8 @@ CacheBypass BypassFor(const ProbeFiles& files);
 /// Returns a source that keeps all files open. Throws Error if a file cannot be opened.
 std::unique_ptr<Source> MakeUncachedSource(const ProbeFiles& files, CacheBypass bypass);
 
-/// Returns the rate in bytes/s of rereading the same few bytes; 0 if unknown. The rate is that of this
-/// machine's page cache if the file system uses the cache.
+/// Returns the rate in bytes/s of rereading the same bytes, at most 8 MiB; 0 if unknown. The rate is that of
+/// this machine's page cache if the file system uses the cache.
 double RereadRate(const ProbeFiles& files);
 
 // ---- one process

@@ -293,7 +293,7 @@ double StudyPlan::MostMemory() const
 // ---- the study
 // --------------------------------------------------------------------------------------------------
 
-constexpr double FirstSignificanceLevel = 0.2;  ///< probability of noise; the study measures candidates again
+constexpr double FirstSignificanceLevel = 0.2;  ///< of features that the study measures again
 
 /// Returns at most `most` features of all curves, the most certain first; the same on all ranks, because all
 /// ranks have the same rates.
@@ -346,14 +346,15 @@ std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
   }
   if (cached > 0) {
     warnings.push_back(
-        fmt::format("{} of {} read measurements were as fast as memory, or had the file in memory, so their "
-                    "rates say little about the storage.",
-            cached, read));
+        fmt::format("At {} of {}, reads were as fast as memory, or the file was in memory, so the rates "
+                    "say little about the storage.",
+            cached, CountText(read, "point")));
   }
   if (cut > 0) {
     warnings.push_back(fmt::format(
-        "{} measurements skipped a part of the file, because the whole file would take more than {:g} s.",
-        cut, mostSeconds));
+        "At {}, a measurement skipped a part of the file, because the whole file would take more than "
+        "{:g} s.",
+        CountText(cut, "point"), mostSeconds));
   }
   return warnings;
 }
@@ -538,8 +539,9 @@ private:
     }
   }
 
-  /// Measures a point once. Returns a text for the progress. Collective: every rank of the communicator calls
-  /// it.
+  /// Measures a point once, unless the point has failed, or all of MostFaults or more measurements of its
+  /// function and view have failed. Returns a text for the progress. Collective: every rank of the
+  /// communicator calls it.
   std::string MeasurePoint(const PlannedPoint& point)
   {
     PointResult result;
@@ -738,7 +740,7 @@ private:
   Stopwatch Watch;
   TestFolder* Folder = nullptr;
   std::map<std::uint64_t, std::string> Paths;
-  /// Numbers of successful and of failed measurements.
+  /// Numbers of successful and of failed measurements, by function and view.
   std::map<std::pair<std::string, View>, std::pair<int, int>> OutcomeCounts;
   BlockMemory Memory;
   Result StudyResult;

@@ -92,8 +92,8 @@ struct FileRange
   std::uint64_t Offset, Bytes;
 };
 
-/// Returns whether the ranges, in any order, cover the file from offset 0 without gaps or overlaps; true for
-/// an empty list.
+/// Returns whether the ranges, sorted by offset, follow one another from offset 0 without gaps or overlaps;
+/// true for an empty list. The ranges may have any order.
 bool AreContiguousFromZero(std::vector<FileRange> ranges);
 
 /// The blocks that ranks write through a shared pointer: the k-th block of rank r has the bytes at offset r x

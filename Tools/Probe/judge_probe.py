@@ -215,8 +215,9 @@ DIVIDED = "confirmed in part"    # confirmed in some parts, such as writing, and
 
 
 def make_part(what, ratio, judged, alike=(ALIKE, 1 / ALIKE)):
-    """Returns a dict with a ratio of a claim and the verdict: `judged`, or UNCLEAR for a ratio of a single value. `alike`: the
-    range of ratios without a relevant difference. The claim says that the ratio is below, in or above this range."""
+    """Returns a dict with a ratio of a claim and the verdict: `judged`, UNCLEAR for a ratio of a single value, or UNMEASURED
+    without values. `alike`: the range of ratios without a relevant difference. The claim says that the ratio is below, in or
+    above this range."""
     low, high = (ratio.low, ratio.high) if is_bounded(ratio) else (None, None)
     return {"what": what, "ratio": ratio.value if ratio.count else None, "low": low, "high": high, "count": ratio.count,
             "alike": list(alike), "judged": judged if ratio.count >= 2 else UNCLEAR if ratio.count else UNMEASURED}
@@ -352,7 +353,8 @@ def evaluate_scaling(results):
 
 def evaluate_findings(results):
     """Tests the five findings. Results with different numbers of ranks show how the rate grows with the ranks; all results together
-    serve the other findings. A part of a claim is confirmed, or refuted, with 99 % probability and if the difference exceeds a fifth.
+    serve the other findings. A part of a claim is confirmed or refuted only with 99 % probability. Small differences (ALIKE) do
+    not count.
     Returns [{claim, judged, parts: [{what, ratio, low, high, count, alike: [low, high], judged}], remarks}]; None for unknown
     values."""
     claims = (evaluate_small_blocks, evaluate_collective, evaluate_shared, evaluate_file_size, evaluate_scaling)

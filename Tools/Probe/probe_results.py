@@ -239,7 +239,7 @@ def ratio_of_pairs(pairs, noise, tests=1):
 
 
 def ratio_of(before, after):
-    """Returns the ratio of the geometric means. The confidence interval follows from the scatter of both sets."""
+    """Returns the ratio of the geometric means, `after` / `before`. The interval follows from the scatter of both sets."""
     single = min(len(before), len(after)) < 2
     return ratio_of_pairs([(before, after)], Noise(0, 0) if single else noise_of([before, after]))
 

@@ -171,9 +171,9 @@ json DescribeProfile(const StorageProfile& profile, int rankCount)
     all["rate"] = profile.Fit.At(concurrency);
   }
   all["curve"] = curve;
-  if (profile.Requests) {
-    all["latency"] = profile.Requests->Latency;
-    all["bandwidth"] = profile.Requests->Bandwidth;
+  if (profile.CostOfRequest) {
+    all["latency"] = profile.CostOfRequest->Latency;
+    all["bandwidth"] = profile.CostOfRequest->Bandwidth;
   }
   return all;
 }

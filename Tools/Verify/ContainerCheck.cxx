@@ -88,7 +88,7 @@ std::string FaultOfFiles(const std::string& folder, const container::LoggedStep&
       const hdf5::File file(path);  // throws if the signature or the end of the file is missing
       const std::uint64_t size = fs::file_size(path);
       if (size < ends[f]) {
-        throw FileError(path, fmt::format("{} bytes", ends[f]), fmt::format("{}", size));
+        throw FileError(path, fmt::format("at least {} bytes", ends[f]), fmt::format("{}", size));
       }
     }
     container::ReadStep(folder, step);
@@ -125,7 +125,8 @@ std::vector<std::string> DescriptionOf(const Catalog& data)
 }
 
 /// Returns the first difference between a step and the VTKHDF description that other programs read, or
-/// an empty text. Files of images and meshes do not describe times and levels, and are not compared.
+/// an empty text. Compares only steps of the profile Amr, because other files do not describe times and
+/// levels.
 std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, const Catalog& data)
 {
   if (container::ProfileOf(data, static_cast<int>(record.Files.size())) != container::FileProfile::Amr) {

@@ -1,4 +1,4 @@
-// The checks of containers for `patchio verify` and `patchio convert`, which also compare values with
+// The checks of containers for `patchio verify` and `patchio convert`. Some of the checks compare values with
 // checksums.
 #pragma once
 
@@ -19,10 +19,10 @@ bool IsInContainer(const std::string& path);
 /// Throws Error if the step or its checksums cannot be read. Not collective.
 std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads);
 
-/// Returns the first fault of each of these steps of a container, or an empty text for a step without faults
-/// or that the log lacks. Faults are files that are missing, cut off or incomplete, damaged tables and, with
-/// `checkValues`, values with wrong checksums. The ranks share the steps. Throws Error on all ranks if the
-/// log cannot be read. Collective: every rank of the communicator calls it.
+/// Returns the first fault of each of these steps of a container; the text is empty if the step has no fault,
+/// or if the log lacks the step. Faults are files that are missing, cut off or incomplete, damaged tables
+/// and, with `checkValues`, values with wrong checksums. Each rank checks a part of the steps. Throws Error
+/// on all ranks if the log cannot be read. Collective: every rank of the communicator calls it.
 std::vector<std::string> FaultsOfSteps(Communicator& ranks, const std::string& folder,
     const std::vector<std::int64_t>& steps, bool checkValues, int threads);
 

@@ -130,7 +130,7 @@ void Verification::ReportStep(const StepFacts& facts)
         fmt::format("{}{} cannot be read. {}", name, CountText(fault.Arrays, "array"), fault.FirstMessage));
     this->Printed.insert(fault.FirstMessage);
   }
-  const IndexFileState* const indexFile = FaultyIndexFile(facts.IndexFile);
+  const RejectedIndexFile* const indexFile = FaultyIndexFile(facts.IndexFile);
   if (indexFile && indexFile->Fault != FileFault::Foreign) {  // an index file of another version is harmless
     this->ReportFault(
         fmt::format("{}the index file {} is {}: {} Run 'patchio index' to write a new index file.", name,

@@ -135,7 +135,9 @@ void MultiFabReader::ReadBoxes(std::int64_t boxes)
   std::int64_t count = 0;
   if (!words.Consume("(") || !words.Consume(count) || count != boxes ||
       static_cast<std::uint64_t>(count) > this->Lines.Bytes() / LeastBytesOfBox) {
-    this->Lines.Fail(fmt::format("the number of boxes, {} as the plotfile's Header states,", boxes));
+    this->Lines.Fail(
+        fmt::format("the number of boxes, {} as the plotfile's Header states, in a file of {} bytes or more,",
+            boxes, static_cast<std::uint64_t>(boxes) * LeastBytesOfBox));
   }
   this->Header.Boxes.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
@@ -331,9 +333,9 @@ void CatalogMaker::AddLevel(std::size_t number)
   this->AddPatches(multiFab, number);
 }
 
-/// Returns the refinement ratio of a level to the next coarser level. The Header has one ratio for all axes;
-/// the domains show the ratio of each axis, unless they are not multiples. Throws Error if neither has a
-/// ratio.
+/// Returns the refinement ratio of a level to the next coarser level; 1 for level 0. The Header has one ratio
+/// for all axes; the domains show the ratio of each axis if their widths are multiples. Throws Error if
+/// neither shows a ratio.
 Int3 CatalogMaker::RatioOf(std::size_t number) const
 {
   Int3 ratio{1, 1, 1};

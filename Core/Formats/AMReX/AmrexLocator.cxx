@@ -1,4 +1,4 @@
-// Locates the values of <patch, variable> in the data files. Reads one FAB header of each file, and the
+// Locates the values of <patch, variable> in the data files. Reads one valid FAB header of each file, and the
 // headers of FABs whose space up to the next FAB is larger or smaller than the header and the numbers must
 // be. All other headers are as expected, and are read only if values are to be verified.
 #include "Base/Communicator.h"
@@ -57,7 +57,7 @@ public:
     this->Task.RunTasks(
         this->Files.size(), [this](std::size_t file) { this->ExamineFile(static_cast<int>(file)); });
     this->ReadUncertainHeaders();
-    this->WriteLocations();
+    this->LocateRequests();
     return std::move(this->Table);
   }
 
@@ -72,8 +72,8 @@ private:
   void SetLocation(int file, RequestedFab& fab, const FabHeader& header) const;
   bool TrySetLocation(int file, RequestedFab& fab, const FabHeader& example) const;
   void CheckInside(int file, RequestedFab& fab) const;
-  void WriteLocations();
-  void WriteLocation(std::size_t request, int component, const RequestedFab& fab, int file);
+  void LocateRequests();
+  void LocateRequest(std::size_t request, int component, const RequestedFab& fab, int file);
 
   const FabStyle& StyleOf(const RequestedFab& fab) const
   {
@@ -164,8 +164,9 @@ void Locator::ReadFileSize(int file)
   this->Files[static_cast<std::size_t>(file)].Bytes = static_cast<std::uint64_t>(state.st_size);
 }
 
-/// Reads one header of a file, which shows the lengths of the others, and lists the FABs with unexpected
-/// lengths, or all others if values are to be verified. FABs without headers need no reads.
+/// Reads the headers of a file up to the first valid one, which shows the lengths of the others, and lists
+/// the FABs with unexpected lengths, or all others if values are to be verified. FABs without headers need no
+/// reads.
 void Locator::ReadHeaders(int file)
 {
   RequestedFile& wanted = this->Files[static_cast<std::size_t>(file)];
@@ -285,7 +286,7 @@ TypedBox Locator::BoxOf(const RequestedFab& fab) const
   return box;
 }
 
-void Locator::WriteLocations()
+void Locator::LocateRequests()
 {
   std::vector<int> components;
   for (const Variable& variable : this->Data.Variables) {
@@ -294,12 +295,12 @@ void Locator::WriteLocations()
   this->Table.ByteRanges.reserve(this->Requests.size());
   for (std::size_t i = 0; i < this->Requests.size(); ++i) {
     const std::uint32_t fab = this->FabOfPatch[this->Requests[i].Patch];
-    this->WriteLocation(
+    this->LocateRequest(
         i, components[this->Requests[i].Variable], this->Fabs[fab], static_cast<int>(this->FileOfFab[fab]));
   }
 }
 
-void Locator::WriteLocation(std::size_t request, int component, const RequestedFab& fab, int file)
+void Locator::LocateRequest(std::size_t request, int component, const RequestedFab& fab, int file)
 {
   Location& location = this->Table.Locations[request];
   if (!fab.Fault.empty() || component < 0 || component >= this->Components()) {

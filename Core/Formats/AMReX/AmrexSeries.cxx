@@ -96,7 +96,7 @@ std::string NoteOnCoordinates(const PlotHeader& header)
 }
 
 /// Returns whether the grid is mapped. Codes with terrain, such as ERF, write the displacement of each node,
-/// and the Header lists these data below the levels.
+/// and the Header lists these data below the levels. Throws Error if the Header cannot be read.
 bool IsMapped(const std::string& header)
 {
   std::error_code ignored;

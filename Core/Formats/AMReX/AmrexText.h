@@ -28,7 +28,7 @@ bool ParseTuple(TextScanner& scanner, Int3& tuple, int dimension);
 /// Parses a box. Returns false for other text, for an empty box, and for indices beyond +-2^30.
 bool ParseBox(TextScanner& scanner, TypedBox& box, int dimension);
 
-/// Reads a text file line by line, with one block of the file in memory.
+/// Reads a text file line by line, with at most 2 MiB of the file in memory.
 class TextLines
 {
 public:
@@ -36,8 +36,8 @@ public:
   explicit TextLines(const std::string& path) : File(path), Size(this->File.Size()) {}
 
   /// Returns the next line, without its end; the result is valid until the next call. `expected`: phrase for
-  /// the expected contents, for messages. Throws Error at the end of the file, and for lines longer than 1
-  /// MiB.
+  /// the expected contents, for messages. Throws Error at the end of the file. Lines longer than 1 MiB may
+  /// throw Error, too.
   std::string_view Next(const char* expected);
   /// Returns the next line as a number. Throws Error unless the line is a number from `least` to `most`.
   std::int64_t NextNumber(const char* expected, std::int64_t least, std::int64_t most);

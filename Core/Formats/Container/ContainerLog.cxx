@@ -32,7 +32,6 @@ enum FragmentType : unsigned char
   Last
 };
 
-/// Returns the header of a fragment.
 std::string FragmentHeader(std::string_view data, FragmentType type)
 {
   std::string checked(1, static_cast<char>(type));
@@ -111,9 +110,9 @@ void Scanner::ScanFragment()
   this->AddFragment(type, data);
 }
 
-/// Searches for the next fragment from the second byte of a damaged one, because the stated length may be
-/// wrong. `cut`: true if the block or the log ends before the fragment does, as happens while a record is
-/// being written.
+/// Goes to the second byte of a damaged fragment, because the stated length may be wrong, or to the next
+/// block if Budget is spent. `cut`: true if the block or the log ends before the fragment does, as happens
+/// while a record is being written.
 void Scanner::Skip(std::size_t length, bool cut)
 {
   this->InRecord = false;
@@ -268,7 +267,7 @@ public:
 
   bool Has(const std::string& name) const { return this->Record.Tables.count(name) > 0; }
 
-  /// Reads a table. `count`: expected number of values; 0: any. Throws Error.
+  /// Reads a table. `count`: expected number of values; 0: any. Throws Error for a missing or damaged table.
   template <typename T>
   std::vector<T> Read(const std::string& name, std::uint64_t count = 0) const
   {

@@ -14,7 +14,7 @@
 
 namespace patchio::container {
 
-/// The framing of records. The log consists of blocks, which contain fragments. The header of a fragment has
+/// The records of a log. The log consists of blocks, which contain fragments. The header of a fragment has
 /// the CRC-32 of its type and its data (4 bytes), the length of the data (2), and the type of the fragment
 /// (1: a whole record, 2: its first part, 3: a middle part, 4: the last part); little-endian. If the rest of
 /// a block is too short for a header, the rest is filled with zeros. LevelDB's log has the same structure.

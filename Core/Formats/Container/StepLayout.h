@@ -34,9 +34,9 @@ std::string GroupOfLevel(FileProfile profile, int level);
 /// unstructured grid.
 std::string GroupOfList(const Catalog& catalog, int list);
 
-/// Returns the data sets of a step, without their offsets. Variables that exist on all patches of all levels
-/// are in the groups where other readers of VTKHDF files look for them. Such readers do not support the other
-/// variables, which are in PatchIO's own groups.
+/// Returns the data sets of a step, without their offsets. In files of a VTKHDF type, variables that exist on
+/// all patches of all levels are in the groups where other readers look for them. Such readers do not support
+/// the other variables, which are in PatchIO's own groups.
 std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files);
 
 /// Returns the shape of a data set in the HDF5 file, slowest axis first; components, if there are several,
@@ -46,9 +46,9 @@ std::vector<std::uint64_t> ShapeOf(const Catalog& catalog, int files, const Data
 /// Returns the shape of a compressed data set's chunks. Chunks are cut along one axis only, so that their
 /// values are contiguous.
 ///
-/// A reader of a patch must read all chunks that overlap it. If the patches of a level have equal sizes, no
-/// chunk overlaps a patch in part: a chunk holds one patch, several small ones, or an even part of a large
-/// one (if its size can be divided evenly). Otherwise chunks have half the size of an average patch, within
+/// A reader of a patch must read all chunks that overlap it. If the patches of a level have equal sizes, a
+/// chunk holds one patch, several small ones, or an even part of a large one (if its size can be divided
+/// evenly). Otherwise chunks have half the size of an average patch, within
 /// 1024 to 65,536 tuples, so that a read of one patch decodes about 1.5 times the values of the patch.
 std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const DataSet& set);
 /// Returns the number of chunks of a compressed data set.

@@ -29,7 +29,7 @@ constexpr std::array<const char*, 6> MeshRoles{
     "values", "points", "connectivity", "offsets", "types", "flags"};
 static_assert(MeshRoles.size() == static_cast<std::size_t>(MeshRole::Flags) + 1);
 
-/// Returns the enumerator whose name is the value of `key`. Throws Error.
+/// Returns the enumerator whose name is the value of `key`. Throws Error for an unknown name.
 template <typename Enum>
 Enum ParseEnum(const json& entry, const char* key, Enum last)
 {
@@ -344,7 +344,7 @@ void CheckLogHead(std::string_view bytes)
   }
   const auto version = head["version"].get<std::int64_t>();
   if (version < 1 || version > FormatVersion) {
-    throw Error(fmt::format("version {}{}", version, version < 1 ? "" : ", written by a newer PatchIO"));
+    throw Error(fmt::format("version {}", version));
   }
 }
 

@@ -17,7 +17,7 @@ namespace patchio::container {
 /// The version of the format that this code writes, and the latest version that this code reads.
 constexpr int FormatVersion = 1;
 
-/// A table with numbers of all patches. A table is a data set in the first file of a step.
+/// The location of a table with numbers of patches or axes, a data set in the first file of a step.
 struct Table
 {
   std::uint64_t Offset = 0;  ///< in the file, in bytes
@@ -25,8 +25,7 @@ struct Table
   std::uint32_t Checksum = 0;  ///< CRC-32 of the bytes
 };
 
-/// The values of a variable on all patches of a level that lie in one file, in the order
-/// of RowsOf().
+/// The values of a variable on all patches of a level that lie in one file, in the order of RowsOf().
 struct DataSet
 {
   int Level = 0;

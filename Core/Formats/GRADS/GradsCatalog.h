@@ -29,7 +29,7 @@ bool IsFlat(const Descriptor& descriptor, const GradsVariable& variable);
 /// Returns the head of step `index`, counted from 0.
 TimeStep StepOf(const Descriptor& descriptor, std::int64_t index);
 
-/// Returns notes for the user on how the grid is displayed.
+/// Returns notes for the user on the positions and the undefined values that PatchIO shows.
 std::vector<std::string> NotesOnGrid(const Descriptor& descriptor);
 
 }  // namespace patchio::grads

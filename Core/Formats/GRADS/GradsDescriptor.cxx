@@ -495,16 +495,16 @@ void Parser::ParseTimes()
   TimeAxis& times = this->Result.Times;
   times.Count = this->Integer(1, "times", 1, MostTimes);
   if (this->Word(2) != "linear") {
-    this->Fail("LINEAR, the only type of TDEF", Quoted(this->Word(2)));
+    this->Fail("LINEAR, the only type of TDEF", this->QuotedWord(2));
   }
   // The calendar may be set later, by OPTIONS, so leap days are checked at the end.
   const auto start = ParseDate(this->Word(3), Calendar::Gregorian);
   if (!start) {
-    this->Fail("a date like 00:00Z02JAN1987 as word 4", Quoted(this->Word(3)));
+    this->Fail("a date like 00:00Z02JAN1987 as word 4", this->QuotedWord(3));
   }
   const auto step = ParseIncrement(this->Word(4));
   if (!step && times.Count > 1) {
-    this->Fail("an increment like 6hr (mn, hr, dy, mo or yr) as word 5", Quoted(this->Word(4)));
+    this->Fail("an increment like 6hr (mn, hr, dy, mo or yr) as word 5", this->QuotedWord(4));
   }
   times.Start = *start;
   times.Step = step.value_or(Increment());
@@ -595,7 +595,7 @@ void Parser::ParseCodes(const std::string& codes)
   const auto known = types.find(codes);
   const bool outside = codes == "-1,20";
   if (BeginsWith(codes, "-1,") && !outside && known == types.end()) {
-    this->Fail("99, -1,20 or -1,40 with 1, 2, 2,-1 or 4", Quoted(codes), advice);
+    this->Fail("99; -1,20; -1,40,1; -1,40,2; -1,40,2,-1; or -1,40,4", Quoted(codes), advice);
   }
   const ElementType type = known == types.end() ? ElementType::Float32 : known->second;
   Descriptor& result = this->Result;

@@ -135,8 +135,8 @@ struct Descriptor
   }
 };
 
-/// Reads a descriptor. Throws Error, with the number of the line, when the file is not a descriptor of
-/// gridded binary data or contradicts itself.
+/// Reads a descriptor. Throws Error, with the number of a faulty line, when the file is not a descriptor of
+/// gridded binary data. Throws Error when the file contradicts itself.
 Descriptor ReadDescriptor(const std::string& path);
 /// Parses the text of a descriptor that was read before. Throws Error like ReadDescriptor().
 Descriptor ParseDescriptor(const std::string& path, const std::string& text);

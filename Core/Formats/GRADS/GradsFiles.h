@@ -39,7 +39,7 @@ public:
   /// Returns the size of a file with `steps` steps.
   std::int64_t FileBytes(std::int64_t steps) const;
   /// Returns the number of complete steps, from the first, in a file of `fileBytes` bytes that should have
-  /// `steps` steps.
+  /// `steps` steps. A shorter file has none if its missing end belongs to all steps.
   std::int64_t CompleteSteps(std::int64_t steps, std::int64_t fileBytes) const;
 
 private:

@@ -116,7 +116,7 @@ std::string ByteOrderWarning(const Descriptor& descriptor, std::int64_t step)
       FileName(descriptor, step, 0), words, asDescribed, order, otherwise, right, right, descriptor.Path);
 }
 
-/// Returns the size of a plain file in bytes, or nothing if there is none.
+/// Returns the size of a file in bytes, or nothing if `path` is not a plain file.
 std::optional<std::int64_t> SizeOfFile(const std::string& path)
 {
   std::error_code fault;
@@ -242,7 +242,7 @@ void StepFinder::CheckOptions(const std::string& name, std::int64_t bytes, std::
   }
 }
 
-/// Adds warnings on missing and short files, and notes. Throws Error if the series has no step.
+/// Adds the warnings and notes. Throws Error if the series has no step.
 void StepFinder::AddMessages()
 {
   if (this->Result.Steps.empty()) {

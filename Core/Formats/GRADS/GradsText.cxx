@@ -94,7 +94,7 @@ std::int64_t LineReader::Integer(
   const auto number =
       index < this->Words().size() ? ParseNumber<std::int64_t>(this->Words()[index]) : std::nullopt;
   if (!number || *number < least || *number > most) {
-    this->Fail(fmt::format("a number of {} from {} to {} as word {}", noun, least, most, index + 1),
+    this->Fail(fmt::format("the number of {}, {} to {}, as word {}", noun, least, most, index + 1),
         this->QuotedWord(index));
   }
   return *number;

@@ -46,8 +46,8 @@ protected:
   [[noreturn]] void Fail(
       const std::string& expected, const std::string& found, const std::string& advice = {}) const;
   std::string QuotedWord(std::size_t index) const;
-  /// Returns word `index` of the line as a number. `noun` names the number in messages. Throws Error unless
-  /// the word is a number from `least` to `most`.
+  /// Returns word `index` of the line as a number. `noun`: words after "the number of" in messages. Throws
+  /// Error unless the word is a number from `least` to `most`.
   std::int64_t Integer(std::size_t index, const char* noun, std::int64_t least, std::int64_t most) const;
   double Number(std::size_t index, const char* noun) const;
   bool NextLine();

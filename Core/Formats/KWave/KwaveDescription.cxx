@@ -280,8 +280,8 @@ std::array<std::int64_t, 3> WidthsOf(const DatasetInfo& info)
   return {static_cast<std::int64_t>(z[2]), static_cast<std::int64_t>(z[1]), static_cast<std::int64_t>(z[0])};
 }
 
-/// Raises PlanesPerCut of a region, so that the region is cut only at borders of chunks along axis `axis` of
-/// the data set.
+/// Raises PlanesPerCut of a region to the length of the data set's chunks along its axis `axis`, so that cuts
+/// do not divide these chunks.
 void AlignCutsToChunks(GridRegion& region, const DatasetInfo& info, std::size_t axis)
 {
   if (!info.Chunks.empty()) {
@@ -542,7 +542,7 @@ void Reader::AddPointLevel(const std::string& level, std::uint64_t points, const
   this->Result.Sets.push_back(set);
 }
 
-/// Returns whether a time-varying data set has at least one step and as many steps as the first one. Adds a
+/// Returns whether the time-varying data set `name` has steps, and as many as the first such data set. Adds a
 /// data set with another number of steps to the damaged data sets.
 bool Reader::CheckSteps(const std::string& name, std::uint64_t steps)
 {
@@ -622,7 +622,7 @@ void Reader::AddCuboids()
   to.Sets.push_back(set);
 }
 
-/// Adds the sources of an input file; output files do not contain them.
+/// Adds the positions of an input file's sources; output files do not contain them.
 void Reader::AddSources()
 {
   const std::pair<const char*, const char*> lists[] = {{"p_source_index", "pressure source"},
@@ -694,8 +694,10 @@ void Reader::AddNotes()
 void Reader::CheckNotEmpty() const
 {
   if (this->Result.Sets.empty()) {
-    throw FileError(this->Result.Path, "values of the domain, at the sensor, or of sources", "none",
-        this->IsOutput ? "The run may not have written values yet" : "Check that the file is complete");
+    throw this->IsOutput ? FileError(this->Result.Path, "values of the domain or at the sensor", "none",
+                               "The run may not have written values yet")
+                         : FileError(this->Result.Path, "initial values, a sensor mask or sources",
+                               "none of these", "Open the output file of the run");
   }
 }
 

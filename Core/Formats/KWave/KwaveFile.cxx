@@ -126,7 +126,7 @@ std::int64_t KwaveFile::Count(const std::string& name) const
 {
   const double value = this->Double(name);
   if (!(value >= 1 && value <= static_cast<double>(LargestCount)) || value != std::floor(value)) {
-    throw FileError(this->Path(), fmt::format("a number of 1 to {} in '{}'", LargestCount, name),
+    throw FileError(this->Path(), fmt::format("a whole number, 1 to {}, in '{}'", LargestCount, name),
         fmt::format("{}", value), "The file is damaged");
   }
   return static_cast<std::int64_t>(value);

@@ -52,11 +52,11 @@ enum class FileType
   Checkpoint
 };
 
-/// Returns the type of a file. A file that HDF5 cannot open, but which has k-Wave's attributes at its
-/// beginning, counts as an output; opening it reports the fault. Does not throw.
+/// Returns the type of a file. A damaged HDF5 file that has k-Wave's attributes at its beginning counts as an
+/// output; opening it reports the fault. Does not throw.
 FileType TypeOfFile(const std::string& path);
 
-/// The description of a data set.
+/// The shape and the type of a data set.
 struct DatasetInfo
 {
   std::vector<std::uint64_t> Dims;    ///< slowest first
@@ -81,7 +81,7 @@ public:
   }
   /// Returns the value of a data set, a whole number from 1 to 2^30 - 1. Throws Error for other values.
   std::int64_t Count(const std::string& name) const;
-  /// Returns the description of a data set; without dimensions if there is no data set with this name.
+  /// Returns the shape and type of a data set; no dimensions if there is no data set with this name.
   DatasetInfo InfoOf(const std::string& name) const;
   /// Returns all values of a data set of integers. Throws Error if the data set has no values or more than
   /// `most`.
@@ -92,7 +92,7 @@ public:
 struct GridRegion
 {
   Box Cells;                      ///< cells of the domain; for a list, axis 0 counts its points
-  std::int64_t PlanesPerCut = 1;  ///< planes across the last axis that can be read without their neighbours
+  std::int64_t PlanesPerCut = 1;  ///< cuts lie at multiples of this number of planes
 };
 
 /// The regions that form one level of the catalog.
@@ -137,7 +137,8 @@ struct KwaveDescription
   }
 };
 
-/// Reads an input or output file, and if necessary the mask from another file in its folder. Throws Error.
+/// Reads an input or output file, and if necessary the mask from another file in its folder. Throws Error if
+/// the file is damaged, lacks its mask or has nothing to show.
 KwaveDescription ReadDescription(const std::string& path);
 
 }  // namespace patchio::kwave

@@ -36,7 +36,7 @@ void AddSet(const RegionSet& set, const KwaveDescription& description, Catalog& 
   level.FirstPatch = static_cast<int>(catalog.Patches.size());
   level.Role = set.Role;
   level.Spacing = description.Spacing;
-  // PlanesPerCut refers to the last axis of the data sets; a cuboid that is flat along this axis is not cut.
+  // PlanesPerCut refers to the domain's slowest axis; a cuboid that is flat along this axis is not cut.
   const int last = set.Role == LevelRole::Points ? 0 : description.Dims[2] > 1 ? 2 : 1;
   for (std::size_t p = 0; p < set.Regions.size(); ++p) {
     const bool cuts = SlowestAxis(set.Regions[p].Cells) == last;
@@ -183,7 +183,7 @@ Location Locator::LocateOne(const PatchVariable& request)
   return this->LocateAt(location, request);
 }
 
-/// Throws Error unless the data set matches the catalog.
+/// Makes unsigned types signed. Throws Error unless the data set matches the catalog.
 void Locator::Check(LocatedDataset& found, const DatasetLocation& location, const PatchVariable& request)
 {
   const hdf5::Dataset& info = found.Info;
@@ -219,7 +219,7 @@ bool KwaveFormat::Claims(const std::string& path) const
   return TypeOfFile(path) != FileType::None;
 }
 
-/// Returns whether the file has the name of a k-Wave file but HDF5 cannot open it.
+/// Returns whether the file has the name of a k-Wave file but cannot be opened as an HDF5 file.
 bool KwaveFormat::SeemsBroken(const std::string& path) const
 {
   const std::string ending = fs::path(path).extension().string();

@@ -47,8 +47,8 @@ public:
       const LocateOptions& options) const override;
 };
 
-/// Reads only the time and the step of a dump. Throws Error when the file is not a summary
-/// or lacks the time or the step.
+/// Reads only the time and the step of a dump. `path`: path of the summary. Throws Error when the file is not
+/// a summary, or lacks the time or the step.
 TimeStep ReadSummaryHead(const std::string& path);
 
 }  // namespace patchio::samrai

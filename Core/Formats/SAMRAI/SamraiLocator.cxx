@@ -363,8 +363,8 @@ bool PatchLocator::ListChunks(const std::vector<std::string>& names)
   return true;
 }
 
-/// Chooses one layout for all current data sets, and lists the chunks of chunked data sets. If the HDF5
-/// library must read one of the data sets, or if the layouts differ, the library reads all of them.
+/// Chooses one layout for all current data sets, and lists the chunks of chunked data sets. The HDF5 library
+/// reads all of the data sets if it must read one, if their layouts differ, or if ListChunks() refuses.
 void PatchLocator::ChooseLayout(const std::vector<std::string>& names)
 {
   const StorageLayout layout = this->Datasets.front().Info.Layout;
@@ -386,7 +386,7 @@ void PatchLocator::ChooseLayout(const std::vector<std::string>& names)
 }
 
 /// Appends the locations of the current data sets, called `names`, to `table`. Returns them as one location
-/// with a component for each data set.
+/// with an entry for each data set.
 Location PatchLocator::AppendDatasets(const std::vector<std::string>& names, LocationTable& table) const
 {
   Location location;

@@ -118,7 +118,7 @@ void AddNotes(Series& series)
   series.Notes.insert(series.Notes.end(), first.Notes.begin(), first.Notes.end());
 }
 
-/// Adds the dump to the series, or a warning with the reason why the dump is skipped.
+/// Adds the dump to the series or, if the dump cannot be read, a warning, and its files to Series::Watched.
 void AddDump(const fs::path& summary, const SeriesOptions& options, Series& series)
 {
   if (!AddStep("dump", summary.string(), options, ReadSummaryHead, series)) {
@@ -153,13 +153,12 @@ Series OpenDumpList(const fs::path& list, const SeriesOptions& options)
     }
   }
   if (series.Steps.empty() && series.Warnings.empty()) {
-    throw FileError(list, "the names of dumps, one 'visit_dump.NNNNN/summary.samrai' per line",
-        "no names, and no dumps in its folder",
+    throw FileError(list, "the names of dumps, one 'visit_dump.NNNNN/summary.samrai' per line", "no dumps",
         "Check whether the dumps were moved, or are still being written");
   }
   if (series.Steps.empty()) {
     const std::string& first = series.Warnings[0];
-    throw Error(fmt::format("{}: all dumps are unreadable. {}", list.string(),
+    throw Error(fmt::format("{}: PatchIO skips all dumps. {}", list.string(),
         first.substr(first.rfind(Skipping, 0) == 0 ? Skipping.size() : 0)));
   }
   SortSteps(series);

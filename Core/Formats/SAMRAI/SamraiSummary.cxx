@@ -88,7 +88,7 @@ const std::string ExtentsGroup = "/extents/";
 constexpr int LargestIndex = 1 << 30;
 constexpr int LargestRatio = 1 << 10;
 constexpr int MostGhosts = 64;
-constexpr double MostValues = 1e12;  ///< limit on the values of one array on one patch
+constexpr double MostCellsOfPatch = 1e14;  ///< limit on the cells of one patch with MostGhosts ghost layers
 
 /// Throws Error when the file is not a summary, but another file of a dump or a file of another program.
 void CheckIsSummary(const hdf5::File& file)
@@ -277,9 +277,9 @@ void SummaryReader::CheckPatch(const Patch& patch, int number) const
     }
     cells *= double(patch.Cells.Width(axis)) + 1 + 2 * MostGhosts;
   }
-  if (cells > MostValues * 100) {
+  if (cells > MostCellsOfPatch) {
     this->Fail(fmt::format("a box of cells for patch {} in patch_extents, with at most {:.0e} cells", number,
-                   MostValues * 100),
+                   MostCellsOfPatch),
         fmt::format("{:.0e} cells", cells));
   }
 }

@@ -5,6 +5,7 @@
 #include "Hdf5/File.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -118,8 +119,8 @@ std::vector<T> Access::Rows(const std::string& dataset, std::uint64_t columns, s
   const std::vector<std::uint64_t> dims = this->DimsOf(dataset);
   const bool list = dims.size() == 1 && columns == 1;
   if ((!list && (dims.size() != 2 || dims[1] != columns)) || dims[0] > most) {
-    this->Fail(fmt::format("rows of {} numbers, at most {}, in '{}'", columns, most, dataset),
-        dims.empty() ? "none" : fmt::format("{} rows in {} dimensions", dims[0], dims.size()));
+    this->Fail(fmt::format("at most {} rows of {} numbers in '{}'", most, columns, dataset),
+        dims.empty() ? "none" : fmt::format("shape {}", fmt::join(dims, " x ")));
   }
   return this->Range<T>(dataset, 0, dims[0] * columns);
 }
@@ -185,7 +186,7 @@ std::uint64_t AddOffsets(const Access& file, std::uint64_t a, std::uint64_t b)
 
 namespace {
 
-/// Returns the name of the data set with a list of the group.
+/// Returns the path of a list in the group of steps.
 std::string ListPath(const std::string& list)
 {
   return fmt::format("{}/Steps/{}", Root, list);

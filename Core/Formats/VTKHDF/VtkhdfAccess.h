@@ -50,8 +50,8 @@ public:
   /// Returns an attribute of three finite numbers.
   Double3 Triple(const std::string& object, const std::string& name) const;
 
-  /// Returns the number of values per axis, slowest first; empty if the data set does not exist. Throws Error
-  /// if PatchIO does not support the data set.
+  /// Returns the number of values per axis, slowest first; empty for a scalar, and if the data set does not
+  /// exist. Throws Error if PatchIO does not support the data set.
   std::vector<std::uint64_t> DimsOf(const std::string& dataset) const;
   /// Returns rows of `columns` whole numbers. Throws Error for numbers below 0 or above 2^40, and for more
   /// than MostEntries() numbers. A single column may be stored as a list.
@@ -110,7 +110,7 @@ struct LevelArray : Variable
   std::vector<std::uint64_t> First;  ///< by step: tuples in the data set before the first one of the level
 };
 
-/// The description of one level.
+/// The boxes or partitions of one level, and its arrays.
 struct LevelDescription
 {
   Double3 Spacing{1, 1, 1};
@@ -120,9 +120,9 @@ struct LevelDescription
   std::int64_t PlanesPerCut = 1;  ///< planes of the thickest chunks, which are decoded as a whole; for images
 };
 
-/// The description of a file. An image is one level with one box, a mesh one level of partitions. Boxes and
-/// partitions belong to one step. LevelArray::First has entries for all steps, or only for that one step if
-/// other steps have other patches.
+/// The levels, arrays and times of a file. An image is one level with one box, a mesh one level of
+/// partitions. Boxes and partitions belong to one step. LevelArray::First has entries for all steps, or only
+/// for that one step if other steps have other patches.
 struct FileDescription
 {
   std::string Path;
@@ -138,8 +138,8 @@ struct FileDescription
   std::vector<std::string> SkipMessages;  ///< a message with the reason for each skipped array
 };
 
-/// Reads the description of a file at a step. Throws Error when the file is broken, contains something
-/// unsupported, or does not have the step.
+/// Reads the description of a file at a step. Skips unsupported arrays of data, see SkipMessages. Throws
+/// Error when the file is broken, its grid is unsupported, or it does not have the step.
 FileDescription ReadFileDescription(const std::string& path, int step = 0);
 
 }  // namespace patchio::vtkhdf

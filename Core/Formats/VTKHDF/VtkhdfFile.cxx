@@ -29,7 +29,7 @@ namespace {
 /// The partitions of a step, and the number of entries before the step in each data set.
 struct MeshStep
 {
-  std::size_t FirstPartition = 0, Partitions = 0;
+  std::size_t FirstPartition = 0, PartitionCount = 0;
   std::uint64_t Point = 0;
   std::array<std::uint64_t, MeshSize::MostLists> Cell{}, Connectivity{}, Offset{};
 
@@ -46,7 +46,7 @@ public:
   const std::vector<MeshStep>& Steps() const { return this->MeshSteps; }
   /// Returns the partitions of a step.
   std::vector<MeshSize> SizesOf(std::size_t step) const;
-  /// Returns whether a step has other partitions or data than the first, or there are too many to compare.
+  /// Returns whether partitions or their places differ between steps, or are too many to compare.
   bool MeshChanges() const;
   /// Returns the arrays of the mesh itself (points, cells), without `First`.
   std::vector<LevelArray> Arrays() const;
@@ -207,7 +207,7 @@ std::vector<std::int64_t> Partitions::CountPartitions(const StepsGroup& steps,
   return std::vector<std::int64_t>(steps.Count(), ofStep);
 }
 
-/// Returns whether each step's points follow those of the step before, if each step has `each` partitions.
+/// Returns whether there are several steps of `each` partitions, whose points follow each other.
 bool Partitions::AreConsecutive(std::size_t each, const std::vector<std::int64_t>& firstPoints) const
 {
   std::uint64_t before = 0;
@@ -232,12 +232,12 @@ void Partitions::ReadSteps(const StepsGroup& steps)
   for (std::size_t s = 0; s < steps.Count(); ++s) {
     MeshStep& step = this->MeshSteps.emplace_back();
     step.FirstPartition = static_cast<std::size_t>(first[s]);
-    step.Partitions = static_cast<std::size_t>(counts[s]);
+    step.PartitionCount = static_cast<std::size_t>(counts[s]);
     step.Point = static_cast<std::uint64_t>(point[s]);
     if (step.FirstPartition > this->Sizes.size() ||
-        step.Partitions > this->Sizes.size() - step.FirstPartition) {
+        step.PartitionCount > this->Sizes.size() - step.FirstPartition) {
       this->File.Fail(fmt::format("at each step, partitions among the {} partitions", this->Sizes.size()),
-          fmt::format("{} partitions from index {} on at step {}", step.Partitions, step.FirstPartition, s));
+          fmt::format("{} from index {} on at step {}", step.PartitionCount, step.FirstPartition, s));
     }
     for (std::size_t list = 0; list < lists; ++list) {
       step.Cell[list] = static_cast<std::uint64_t>(cell[s * lists + list]);
@@ -254,7 +254,7 @@ std::uint64_t Partitions::OffsetsBefore(const MeshStep& step, std::size_t list) 
 {
   const std::vector<std::uint64_t>& before = this->CellsBefore[list];
   const std::uint64_t cells = step.Cell[list];
-  const std::size_t end = step.FirstPartition + step.Partitions;
+  const std::size_t end = step.FirstPartition + step.PartitionCount;
   const std::uint64_t wanted = AddOffsets(this->File, before[end] - before[step.FirstPartition], cells) + end;
   if (before[step.FirstPartition] == cells && wanted <= this->OffsetEntries[list]) {
     return cells + step.FirstPartition;
@@ -266,24 +266,24 @@ std::uint64_t Partitions::OffsetsBefore(const MeshStep& step, std::size_t list) 
 std::vector<MeshSize> Partitions::SizesOf(std::size_t step) const
 {
   const auto first = this->Sizes.begin() + static_cast<std::ptrdiff_t>(this->MeshSteps[step].FirstPartition);
-  return {first, first + static_cast<std::ptrdiff_t>(this->MeshSteps[step].Partitions)};
+  return {first, first + static_cast<std::ptrdiff_t>(this->MeshSteps[step].PartitionCount)};
 }
 
 bool Partitions::MeshChanges() const
 {
   constexpr std::size_t manyComparisons = 1 << 26;
   const MeshStep& one = this->MeshSteps[0];
-  if (this->MeshSteps.size() > manyComparisons / std::max<std::size_t>(one.Partitions, 1)) {
+  if (this->MeshSteps.size() > manyComparisons / std::max<std::size_t>(one.PartitionCount, 1)) {
     return true;
   }
   return std::any_of(this->MeshSteps.begin(), this->MeshSteps.end(), [&](const MeshStep& other) {
-    if (other.Partitions != one.Partitions || other.Point != one.Point || other.Cell != one.Cell ||
+    if (other.PartitionCount != one.PartitionCount || other.Point != one.Point || other.Cell != one.Cell ||
         other.Connectivity != one.Connectivity || other.Offset != one.Offset) {
       return true;
     }
     const auto first = this->Sizes.begin();
     return !std::equal(first + static_cast<std::ptrdiff_t>(one.FirstPartition),
-        first + static_cast<std::ptrdiff_t>(one.FirstPartition + one.Partitions),
+        first + static_cast<std::ptrdiff_t>(one.FirstPartition + one.PartitionCount),
         first + static_cast<std::ptrdiff_t>(other.FirstPartition), HaveSameSize);
   });
 }
@@ -366,7 +366,7 @@ const char* FolderOf(Centering center)
   return center == Centering::Cell ? "CellData/" : "PointData/";
 }
 
-/// The boxes of a level at one step, as rows of its table.
+/// The boxes of a level at one step, as rows of the level's AMRBox.
 struct BoxRows
 {
   std::uint64_t First = 0, Count = 0;
@@ -463,7 +463,7 @@ private:
   std::set<std::string> ReportedArrays;  ///< arrays, on all levels, with a message in SkipMessages
 };
 
-/// Sets the time of the step: from the group of steps or, in a file without steps, as ParaView writes it.
+/// Sets the time of the step from the group of steps or, in a file without steps, from ParaView's field data.
 void FileReader::ReadTime()
 {
   if (this->Steps.Exists()) {
@@ -687,7 +687,7 @@ std::vector<std::uint64_t> FileReader::FirstTuplesOf(const std::string& group, C
   return tuples;
 }
 
-/// Reads the description of an array. Returns nothing if the array cannot be read; see SkipArray().
+/// Returns an array's description; nothing for a skipped array. Throws Error for a wrong number of values.
 std::optional<LevelArray> FileReader::ReadArray(
     const std::string& group, LevelArray array, LevelDescription& level)
 {

@@ -120,8 +120,8 @@ void AddLevel(const FileDescription& file, int number, Catalog& catalog)
   }
 }
 
-/// Returns the variable for an array, and adds it if necessary. Levels may have different arrays, but arrays
-/// of one name must have the same number of components. Throws Error.
+/// Returns the variable for an array, and adds the variable if necessary. Throws Error if another level has
+/// an array of this name with another number of components.
 int FindOrAddVariable(const LevelArray& array, const std::string& path, Catalog& catalog)
 {
   const std::string& stored = array.StoredName;
@@ -149,8 +149,8 @@ bool IsTimeInvariant(const FileDescription& file, const LevelArray& array)
              [&](std::uint64_t first) { return first == array.First[0]; });
 }
 
-/// Sets the presence of a variable on the patches of a level: absent where its array has no entries,
-/// otherwise stored.
+/// Sets the presence of a variable on the patches of a level: absent where its array has no entries, or is
+/// the offsets of no cells; otherwise stored.
 void SetPresence(int variable, const Level& level, Catalog& catalog)
 {
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
@@ -239,8 +239,8 @@ Catalog CatalogOf(const FileDescription& file)
   return catalog;
 }
 
-/// Locates values in a VTKHDF file. A data set has the values of all boxes of a level one after another, or
-/// the values of an image. The values of successive steps also follow each other.
+/// Locates values in a VTKHDF file. A data set has the values of all boxes or partitions of a level one after
+/// another, or the values of an image. The values of successive steps also follow each other.
 class Locator : public Hdf5Locator
 {
 public:
@@ -317,7 +317,7 @@ bool VtkhdfFormat::Claims(const std::string& path) const
   return TypeNamed(NameOfType(path)) != FileType::None;
 }
 
-/// Returns whether the file has the name of a VTKHDF file but HDF5 cannot open it.
+/// Returns whether the file has the name of a VTKHDF file but cannot be opened as an HDF5 file.
 bool VtkhdfFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;

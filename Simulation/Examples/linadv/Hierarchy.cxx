@@ -353,7 +353,7 @@ void Hierarchy::SetInitialValues()
   }
 }
 
-Hierarchy::Totals Hierarchy::ComputeTotals(double time) const
+Hierarchy::DomainMeans Hierarchy::ComputeMeans(double time) const
 {
   std::vector<Field> errors;
   for (int level = 0; level < this->LevelCount(); ++level) {

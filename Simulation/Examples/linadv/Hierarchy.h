@@ -57,14 +57,14 @@ public:
   void Regrid();
 
   /// Means over the domain of the first scalar and of its error.
-  struct Totals
+  struct DomainMeans
   {
-    double Mean;   ///< mean of the first scalar over the domain
+    double Value;
     double Error;  ///< mean of |value - exact|; with periodic boundaries the exact solution wraps
   };
-  /// Returns the totals, which are the same on all ranks and for any number of ranks. Collective: every rank
+  /// Returns the means, which are the same on all ranks and for any number of ranks. Collective: every rank
   /// of the communicator calls it.
-  Totals ComputeTotals(double time) const;
+  DomainMeans ComputeMeans(double time) const;
 
 private:
   struct LevelData

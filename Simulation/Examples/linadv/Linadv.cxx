@@ -115,7 +115,7 @@ void Require(bool holds, const char* option, const std::string& expected, const 
 }
 
 /// Returns one value per axis. `list`: one value for all axes, or one value per axis. `defaultValue`: value
-/// of the third axis in 2-D. Throws UsageError if the list has another length.
+/// of the third axis in 2-D. Throws UsageError if the list has another length or a value is not finite.
 template <typename T>
 std::array<T, 3> ValuePerAxis(const char* option, const std::vector<T>& list, int dimension, T defaultValue)
 {
@@ -447,10 +447,10 @@ void PrintStep(const Hierarchy& hierarchy, int step, double time, bool root)
     patches += fmt::format("{}{}", level ? "+" : "", hierarchy.Patches(level).Patches().size());
     cells += hierarchy.Patches(level).Cells();
   }
-  const Hierarchy::Totals totals = hierarchy.ComputeTotals(time);
+  const Hierarchy::DomainMeans means = hierarchy.ComputeMeans(time);
   if (root) {
     fmt::print("step {:5}  time {:<10.6g} patches {}  cells {}  mean {:.9g}  error {:.3g}\n", step, time,
-        patches, cells, totals.Mean, totals.Error);
+        patches, cells, means.Value, means.Error);
     std::fflush(stdout);
   }
 }

@@ -120,7 +120,7 @@ void ForEachLocalPatch(AnyField& field, Visit visit)
 
 /// The patches of one level, known on all ranks. Patches are numbered along Morton's curve, so that the
 /// numbers are independent of the number of ranks. Each rank owns a consecutive range of patches with about
-/// the same number of cells, so that few patches change owners.
+/// the same number of cells, so that regridding changes few owners.
 class Grid
 {
 public:

@@ -473,7 +473,7 @@ void PrepareFolder(const std::string& path)
   std::error_code fault;
   std::filesystem::create_directories(path, fault);
   if (fault) {
-    throw SystemError(path, "a directory that can be created", fault.value(),
+    throw SystemError(path, "a folder that can be created", fault.value(),
         "Choose a folder where you have write permission");
   }
   for (const auto& entry : std::filesystem::directory_iterator(path)) {

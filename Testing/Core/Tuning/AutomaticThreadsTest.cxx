@@ -94,7 +94,8 @@ TEST_F(AutomaticThreadsTest, KeepsThreadsOfAReadThatEndsAtOnce)
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   automatic.End();
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("Reads in flight: 9\n"));
-  EXPECT_FALSE(automatic.Choice().Requests.has_value()) << "the profile does not say what a request costs";
+  EXPECT_FALSE(automatic.Choice().CostOfRequest.has_value())
+      << "the profile does not say what a request costs";
 }
 
 TEST_F(AutomaticThreadsTest, SaysWhatIsWrongWithAProfile)

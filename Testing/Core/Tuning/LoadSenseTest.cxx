@@ -380,7 +380,7 @@ TEST(LoadOfNfs, AddsOtherMachinesByTheRateOfThisOne)
 TEST(LoadOfNfs, BelievesAServerThatAnswersAtOnce)
 {
   LoadCurve curve = Kinked();
-  curve.Requests = StorageModel{0.002, 100e6};  // 1 MB in 12 ms
+  curve.CostOfRequest = StorageModel{0.002, 100e6};  // 1 MB in 12 ms
   const LoadEstimate quick = OfNfs(curve, Own(BytesOf(4, 0), 4), BytesOf(4, 0), 180, 180 * 12);
   EXPECT_EQ(quick.Load, 0);
   EXPECT_NEAR(quick.Confidence, 0.5, 1e-9);

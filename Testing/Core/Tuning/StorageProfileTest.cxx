@@ -79,7 +79,7 @@ StorageProfile Measured()
   }
   profile.Fit = FitRates(profile.Samples);
   profile.Concurrency = profile.Fit.Best();
-  profile.Requests = {2e-3, 46e6};
+  profile.CostOfRequest = {2e-3, 46e6};
   profile.BlockBytes = 896 << 10;
   profile.BestFunction = "pread";
   profile.Node = NodeClass();
@@ -137,8 +137,8 @@ TEST_F(Profiles, ComeBackAsTheyWereSaved)
   EXPECT_EQ(found.Concurrency, 16);
   EXPECT_EQ(found.Fit.Text(), saved.Fit.Text());
   EXPECT_EQ(found.Samples.size(), saved.Samples.size());
-  EXPECT_DOUBLE_EQ(found.Requests->Latency, 2e-3);
-  EXPECT_DOUBLE_EQ(found.Requests->Bandwidth, 46e6);
+  EXPECT_DOUBLE_EQ(found.CostOfRequest->Latency, 2e-3);
+  EXPECT_DOUBLE_EQ(found.CostOfRequest->Bandwidth, 46e6);
   EXPECT_EQ(found.BlockBytes, 896u << 10);
   EXPECT_EQ(found.BestFunction, "pread");
   EXPECT_EQ(found.Node, saved.Node);
@@ -173,7 +173,7 @@ TEST_F(Profiles, MayBeGivenByHand)
   EXPECT_FALSE(found.Fit.Known());
   EXPECT_EQ(found.ThreadsFor(4), 6);
   EXPECT_EQ(found.ThreadsFor(100), 1);
-  EXPECT_FALSE(found.Requests.has_value()) << "nobody has measured or given it";
+  EXPECT_FALSE(found.CostOfRequest.has_value()) << "nobody has measured or given it";
 }
 
 TEST_F(Profiles, MayBeATableOfRanksAndThreads)
@@ -269,7 +269,7 @@ TEST_F(Profiles, MadeByReadsGiveWayToProbedOnes)
 TEST_F(Profiles, SayNothingOfWhatIsNotKnown)
 {
   StorageProfile profile = Measured();
-  profile.Requests.reset();
+  profile.CostOfRequest.reset();
   profile.BlockBytes = 0;
   profile.BestFunction.clear();
   profile.Ranks = 0;
@@ -278,7 +278,7 @@ TEST_F(Profiles, SayNothingOfWhatIsNotKnown)
     EXPECT_EQ(text.find(name), std::string::npos) << text;
   }
   SaveProfile(profile);
-  EXPECT_FALSE(this->Find("/proj/x").value().Requests.has_value());
+  EXPECT_FALSE(this->Find("/proj/x").value().CostOfRequest.has_value());
 }
 
 TEST_F(Profiles, Expire)
@@ -377,7 +377,7 @@ TEST_F(Profiles, SurviveRandomDamage)
     try {
       for (const StorageProfile& profile : ParseProfiles(damaged, "damaged.json")) {
         EXPECT_GE(profile.Concurrency, 1);
-        EXPECT_TRUE(!profile.Requests || profile.Requests->Bandwidth > 0);
+        EXPECT_TRUE(!profile.CostOfRequest || profile.CostOfRequest->Bandwidth > 0);
         EXPECT_LE(profile.BlockBytes, MostBlockBytes);
       }
     } catch (const Error& error) {

@@ -177,18 +177,18 @@ TEST(Shuffle, TellsWhatIsMissing)
   whole.Add(4, text + 4, 2);
   whole.Add(0, text, 4);
   whole.Exchange();
-  const Shuffle::Range mine = whole.ReceivedRange();
+  const Shuffle::Part mine = whole.ReceivedPart();
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(mine.Bytes), mine.Count), "abcdef");
   Shuffle part(*alone);
   part.Begin({0, 6});
   part.Add(0, text, 4);
   part.Exchange();
-  EXPECT_THAT(testing::MessageOf([&] { part.ReceivedRange(); }), ::testing::HasSubstr("4 of 6"));
+  EXPECT_THAT(testing::MessageOf([&] { part.ReceivedPart(); }), ::testing::HasSubstr("4 of 6"));
   Shuffle none(*alone);
   none.Begin({0, 6});
   none.SendFault("no values here");
   none.Exchange();
-  EXPECT_EQ(testing::MessageOf([&] { none.ReceivedRange(); }), "no values here");
+  EXPECT_EQ(testing::MessageOf([&] { none.ReceivedPart(); }), "no values here");
 }
 
 }  // namespace patchio::output
