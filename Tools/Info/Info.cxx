@@ -175,7 +175,7 @@ json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
 }
 
 /// Maximum number of files whose steps the text lists. The text omits further files in the middle.
-constexpr std::size_t MostLines = 30;
+constexpr std::size_t MostFiles = 30;
 
 std::string StringOf(const json& value)
 {
@@ -357,45 +357,43 @@ std::string StepText(const json& step)
   return text + TableText(levels, "  ") + TableText(variables, "  ");
 }
 
-/// Returns a summary of what a step contains.
-std::string ContentsText(const json& step)
+/// Returns a line about a step.
+std::string StepLine(const json& step)
 {
+  std::string text = fmt::format("  step {}, time {}: ", step["step"].get<std::int64_t>(), TimeText(step));
   if (step.contains("error")) {
-    return "cannot be opened";
+    return text + "cannot be opened\n";
   }
   std::string levels;
   for (const json& level : step["levels"]) {
     levels += (levels.empty() ? "" : " + ") + std::to_string(level["patches"].get<int>());
   }
-  return fmt::format("{} ({}) on {}, {} of values in {}; {}",
-      CountText(step["patches"].get<std::uint64_t>(), "patch", "patches"), levels,
-      CountText(step["levels"].size(), "level"), ByteText(step["bytes"].get<double>()),
-      CountText(step["files"].get<std::uint64_t>(), "file"), IndexFileText(step));
+  return text + fmt::format("{} ({}) on {}, {} of values in {}; {}\n",
+                    CountText(step["patches"].get<std::uint64_t>(), "patch", "patches"), levels,
+                    CountText(step["levels"].size(), "level"), ByteText(step["bytes"].get<double>()),
+                    CountText(step["files"].get<std::uint64_t>(), "file"), IndexFileText(step));
 }
 
-/// Returns a line for each step, but for successive steps of one file with the same summary only a line for
-/// the first step and a line for the others. Omits lines in the middle if there are more than MostLines.
+/// Returns a line for each file of steps, with a second line for its further steps. Omits lines in the middle
+/// if there are more than MostFiles files.
 std::string StepLines(const json& steps)
 {
   std::vector<std::string> lines;
   for (std::size_t first = 0, end = 0; first < steps.size(); first = end) {
-    const std::string contents = ContentsText(steps[first]);
-    while (end < steps.size() && steps[end]["path"] == steps[first]["path"] &&
-           ContentsText(steps[end]) == contents) {
+    while (end < steps.size() && steps[end]["path"] == steps[first]["path"]) {
       ++end;
     }
-    lines.push_back(fmt::format("  step {}, time {}: {}\n", steps[first]["step"].get<std::int64_t>(),
-        TimeText(steps[first]), contents));
+    lines.push_back(StepLine(steps[first]));
     if (end - first > 1) {
-      lines.back() += fmt::format("    {} with the same contents, up to step {}, time {}\n",
+      lines.back() += fmt::format("    {} in the same file, up to step {}, time {}\n",
           CountText(end - first - 1, "more step"), steps[end - 1]["step"].get<std::int64_t>(),
           TimeText(steps[end - 1]));
     }
   }
   std::string text = "\nSteps\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines.size() > MostLines && i == MostLines / 2) {
-      const std::size_t left = lines.size() - MostLines;
+    if (lines.size() > MostFiles && i == MostFiles / 2) {
+      const std::size_t left = lines.size() - MostFiles;
       text += fmt::format(
           "  ... {}; use --step N to show one, --json to show all ...\n", CountText(left, "more", "more"));
       i += left;
