@@ -19,8 +19,10 @@ FAULTS = [(r" <= ", " < "), (r" < (?!<)", " <= "), (r" >= ", " > "), (r" > (?!>)
           (r" && ", " || "), (r" \|\| ", " && "), (r" \+ 1\b", ""), (r" - 1\b", ""), (r" \+ (?=[a-z(])", " - "), (r" - (?=[a-z(])", " + "),
           (r" \* (?=[a-z(])", " / "), (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"std::min\b", "std::max"), (r"std::max\b", "std::min"),
           (r"\bcontinue;", ";"), (r" \+= ", " -= "), (r"\bif \((?=[a-z!])(?!constexpr)([^;{}]*)\) \{$", r"if (!(\1)) {")]
-# The tests that are tried in turn: quick ones first.
-SUITES = [("-L", "core"), ("-L", "filters|conformance|container|output", "-LE", "nightly|core"), ("-R", r"^paraview\.(scripts_1|drawn_surfaces_1|user_1)$")]
+# (folder of the fault, what is built, tests), tried in turn: quick tests first.
+STAGES = [("Core", "Testing/Core/all", ["-R", r"^core\."]), ("Filters", "Testing/Filters/all", ["-R", r"^filters\."]),
+          ("", "all", ["-R", r"\.(cases_1|broken_files|conformance|matrix|values|references|exported)$|^(container|output|python|tools)\.", "-E", "probe", "-LE", "nightly"]),
+          ("", "all", ["-R", r"^paraview\.(scripts_1|drawn_surfaces_1|user_1|demo)$"])]
 
 
 def candidates(folders):
@@ -49,12 +51,14 @@ def run(command, timeout):
                           check=False)
 
 
-def found_by(build):
+def found_by(build, file):
     """Builds and tests. Returns the name of the first test that fails, "" if none fails, or None if the fault does not compile."""
-    if run(["ninja", "-C", build], 1800).returncode != 0:
-        return None
-    for suite in SUITES:
-        done = run(["ctest", "--test-dir", build, "-j2", "--stop-on-failure", "--timeout", "200", *suite], 3000)
+    for folder, target, tests in STAGES:
+        if not file.startswith(folder):
+            continue
+        if run(["ninja", "-C", build, target], 1800).returncode != 0:
+            return None
+        done = run(["ctest", "--test-dir", build, "-j2", "--stop-on-failure", "--timeout", "200", *tests], 3000)
         failed = re.search(r"Test +#\d+: (\S+) \.*\s*\**(?:Failed|Exception|Timeout|Not Run|SEGFAULT|.*\*\*\*)", done.stdout)
         if done.returncode != 0:
             return failed.group(1) if failed else "ctest"
@@ -81,7 +85,7 @@ def main():
         try:
             with open(path, "w") as source:
                 source.write(changed)
-            test = found_by(arguments.build)
+            test = found_by(arguments.build, file)
         finally:
             with open(path, "w") as source:
                 source.write(before)

@@ -120,7 +120,7 @@ TEST(Catalog, RefusesAPresenceTableOfAnotherSize)
   Catalog catalog = FullCatalog();
   catalog.Patches.push_back(catalog.Patches.back());
   EXPECT_THAT(testing::MessageOf([&] { Catalog::Deserialize(catalog.Serialize()); }),
-      ::testing::HasSubstr("inconsistent"));
+      ::testing::HasSubstr("wrong number of presences"));
 }
 
 TEST(Catalog, HasNothingPresentAfterReset)
