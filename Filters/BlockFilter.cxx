@@ -1,5 +1,6 @@
 #include "Filters/BlockFilter.h"
 
+#include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Filters/DataOfParts.h"
 
@@ -157,6 +158,16 @@ std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* contro
 std::unique_ptr<Communicator> GlobalCommunicator()
 {
   return MakeCommunicator(vtkMultiProcessController::GetGlobalController());
+}
+
+std::vector<std::string> GatherTexts(const std::set<std::string>& local, Communicator& ranks)
+{
+  std::set<std::string> all;
+  for (const std::string& joined : ranks.AllGather(JoinTexts({local.begin(), local.end()}))) {
+    const std::vector<std::string> texts = SplitTexts(joined);
+    all.insert(texts.begin(), texts.end());
+  }
+  return {all.begin(), all.end()};
 }
 
 }  // namespace patchio

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,10 @@ int RunOnCopy(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output)
 std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* controller);
 /// Returns a communicator of the ranks of VTK's global controller.
 std::unique_ptr<Communicator> GlobalCommunicator();
+
+/// Returns the texts of all ranks, sorted, each text once. Collective: every rank of the communicator calls
+/// it.
+std::vector<std::string> GatherTexts(const std::set<std::string>& local, Communicator& ranks);
 
 }  // namespace patchio
 

@@ -9,24 +9,17 @@
 namespace patchio::filters {
 namespace {
 
-/// Two nodes count as one if their distance is at most this fraction of NarrowestWidth().
+/// Two nodes count as one if their distance is at most this fraction of LatticeNodes::LeastWidth.
 constexpr double NodeTolerance = 1e-3;
 
-/// Returns the least distance between neighbouring nodes along an axis; 10^-6 of the greatest position if all
-/// lists have one node. `lists`: positions of nodes, each list with its length.
-double NarrowestWidth(const std::vector<std::pair<const double*, int>>& lists)
+/// Returns the least distance between neighbouring nodes; infinity for a single node.
+double LeastWidthOf(const double* nodes, int count)
 {
-  double narrowest = std::numeric_limits<double>::infinity(), greatest = 0;
-  for (const auto& [nodes, count] : lists) {
-    for (int i = 1; i < count; ++i) {
-      narrowest = std::min(narrowest, nodes[i] - nodes[i - 1]);
-    }
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 1; i < count; ++i) {
+    least = std::min(least, nodes[i] - nodes[i - 1]);
   }
-  // Flat blocks have one node, so the scale is that of the positions.
-  for (std::size_t l = 0; l < lists.size() && !std::isfinite(narrowest); ++l) {
-    greatest = std::max(greatest, std::abs(lists[l].first[0]));
-  }
-  return std::isfinite(narrowest) ? narrowest : 1e-6 * greatest;
+  return least;
 }
 
 std::string_view BytesOf(const double* nodes, int count)
@@ -36,34 +29,41 @@ std::string_view BytesOf(const double* nodes, int count)
 
 }  // namespace
 
+bool CellBlock::AnyCellVisible(const Int3& lower, const Int3& upper) const
+{
+  Int3 cell;
+  for (cell[2] = lower[2]; cell[2] <= upper[2]; ++cell[2]) {
+    for (cell[1] = lower[1]; cell[1] <= upper[1]; ++cell[1]) {
+      for (cell[0] = lower[0]; cell[0] <= upper[0]; ++cell[0]) {
+        if (!(this->Flags[this->CellWithFirstCorner(cell)] & Block::HidingFlags)) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 bool CellBlock::IsPointHidden(std::int64_t point) const
 {
   if (this->PointFlags || !this->Flags) {
     return this->PointFlags && this->PointFlags[point];
   }
-  const std::int64_t row = point / this->Cells[0];
-  const Int3 last{static_cast<int>(point % this->Cells[0]), static_cast<int>(row % this->Cells[1]),
-      static_cast<int>(row / this->Cells[1])};
-  Int3 cell;
-  for (cell[2] = std::max(last[2] - 1, 0); cell[2] <= std::min(last[2], this->Cells[2] - 2); ++cell[2]) {
-    for (cell[1] = std::max(last[1] - 1, 0); cell[1] <= std::min(last[1], this->Cells[1] - 2); ++cell[1]) {
-      for (cell[0] = std::max(last[0] - 1, 0); cell[0] <= std::min(last[0], this->Cells[0] - 2); ++cell[0]) {
-        if (!(this->Flags[this->CellWithFirstCorner(cell)] & Block::HidingFlags)) {
-          return false;
-        }
-      }
-    }
+  Int3 upper = this->IndexOf(point), lower;
+  for (int axis = 0; axis < 3; ++axis) {
+    lower[axis] = std::max(upper[axis] - 1, 0);
+    upper[axis] = std::min(upper[axis], this->Cells[axis] - 2);
   }
-  return true;
+  return !this->AnyCellVisible(lower, upper);
 }
 
-CellLattice::CellLattice(std::vector<CellBlock> blocks, const std::array<std::vector<double>, 3>& remoteNodes)
+CellLattice::CellLattice(std::vector<CellBlock> blocks, const std::array<LatticeNodes, 3>& nodes)
     : List(std::move(blocks)), Axes(this->List.size())
 {
   for (int axis = 0; axis < 3; ++axis) {
     const AxisNodes lists = this->MakeSharedAxes(axis);
-    this->MergePositions(axis, remoteNodes[axis], lists);
-    this->FillAxes(axis, lists);
+    const double near = this->MergePositions(axis, nodes[axis], lists);
+    this->FillAxes(axis, lists, near);
     this->CheckAlignment(axis);
   }
   std::vector<Box> cubes(this->List.size());
@@ -76,19 +76,21 @@ CellLattice::CellLattice(std::vector<CellBlock> blocks, const std::array<std::ve
   this->Bins = std::make_unique<BoxBins>(std::move(cubes));
 }
 
-std::vector<double> CellLattice::Nodes(const std::vector<CellBlock>& blocks, int axis)
+LatticeNodes CellLattice::Nodes(const std::vector<CellBlock>& blocks, int axis)
 {
   std::unordered_map<std::string_view, bool> seen;
-  std::vector<double> all;
+  LatticeNodes nodes;
+  std::vector<double>& all = nodes.Positions;
   for (const CellBlock& block : blocks) {
     const int count = block.NodeCount(axis);
     if (seen.emplace(BytesOf(block.Nodes[axis], count), true).second) {
       all.insert(all.end(), block.Nodes[axis], block.Nodes[axis] + count);
+      nodes.LeastWidth = std::min(nodes.LeastWidth, LeastWidthOf(block.Nodes[axis], count));
     }
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+  return nodes;
 }
 
 /// Makes an empty Axis for each different list of nodes along an axis, and returns these lists.
@@ -109,28 +111,34 @@ CellLattice::AxisNodes CellLattice::MakeSharedAxes(int axis)
   return lists;
 }
 
-/// Sets Positions along an axis to the positions of all nodes, without duplicates (see NodeTolerance).
-void CellLattice::MergePositions(int axis, const std::vector<double>& remoteNodes, const AxisNodes& lists)
+/// Sets Positions along an axis to the positions of all nodes, without duplicates. Returns the distance up to
+/// which two nodes count as one (see NodeTolerance).
+double CellLattice::MergePositions(int axis, const LatticeNodes& nodes, const AxisNodes& lists)
 {
-  std::vector<double> all = remoteNodes;
-  for (const auto& [nodes, count] : lists) {
-    all.insert(all.end(), nodes, nodes + count);
+  std::vector<double> all = nodes.Positions;
+  double width = nodes.LeastWidth;
+  for (const auto& [list, count] : lists) {
+    all.insert(all.end(), list, list + count);
+    width = std::min(width, LeastWidthOf(list, count));
   }
   std::sort(all.begin(), all.end());
-  const double near = NodeTolerance * NarrowestWidth(lists);
+  if (!std::isfinite(width)) {  // flat blocks have one node, so the scale is that of the positions
+    width = all.empty() ? 0 : 1e-6 * std::max(std::abs(all.front()), std::abs(all.back()));
+  }
+  const double near = NodeTolerance * width;
   std::vector<double>& positions = this->Positions[axis];
   for (const double node : all) {
     if (positions.empty() || node - positions.back() > near) {
       positions.push_back(node);
     }
   }
+  return near;
 }
 
-/// Fills the tables that MakeSharedAxes() has made for `lists`.
-void CellLattice::FillAxes(int axis, const AxisNodes& lists)
+/// Fills the tables that MakeSharedAxes() has made for `lists`. `near`: see MergePositions().
+void CellLattice::FillAxes(int axis, const AxisNodes& lists, double near)
 {
   const std::vector<double>& positions = this->Positions[axis];
-  const double near = NodeTolerance * NarrowestWidth(lists);
   for (std::size_t l = 0; l < lists.size(); ++l) {
     const auto [nodes, count] = lists[l];
     Axis& shared = this->AllAxes[this->AllAxes.size() - lists.size() + l];
@@ -222,10 +230,7 @@ CellRef CellLattice::Find(const Int3& cube, int& hint) const
 
 Int3 CellLattice::IndexOf(const CellRef& cell) const
 {
-  const Int3& cells = this->List[cell.Block].Cells;
-  const std::int64_t row = cell.Cell / cells[0];
-  return {static_cast<int>(cell.Cell % cells[0]), static_cast<int>(row % cells[1]),
-      static_cast<int>(row / cells[1])};
+  return this->List[cell.Block].IndexOf(cell.Cell);
 }
 
 std::array<double, 3> CellLattice::Center(const CellRef& cell) const

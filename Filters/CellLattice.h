@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,6 +44,13 @@ struct CellBlock
   }
   /// Returns the number of cells or points (see IsPointData).
   std::int64_t CellCount() const { return std::int64_t(this->Cells[0]) * this->Cells[1] * this->Cells[2]; }
+  /// Returns the indices along the axes of the cell (or point) with the number `cell`.
+  Int3 IndexOf(std::int64_t cell) const
+  {
+    const std::int64_t row = cell / this->Cells[0];
+    return {static_cast<int>(cell % this->Cells[0]), static_cast<int>(row % this->Cells[1]),
+        static_cast<int>(row / this->Cells[1])};
+  }
   /// Returns the difference between the numbers of two cells that are neighbours along an axis.
   std::int64_t Stride(int axis) const
   {
@@ -64,6 +72,9 @@ struct CellBlock
   /// Returns whether PointFlags hide a point or, without PointFlags, whether all cells around the point are
   /// hidden. Requires IsPointData.
   bool IsPointHidden(std::int64_t point) const;
+  /// Returns whether a cell of the grid with indices from `lower` to `upper` is visible; false if `lower`
+  /// exceeds `upper` along an axis. Requires IsPointData and Flags.
+  bool AnyCellVisible(const Int3& lower, const Int3& upper) const;
   /// Returns the number of the grid's cell whose first corner is `point` (indices along the axes). Requires
   /// IsPointData. `point` must not be the last point along any axis.
   std::int64_t CellWithFirstCorner(const Int3& point) const
@@ -86,6 +97,14 @@ struct CellRef
   }
 };
 
+/// The node positions of some blocks along an axis.
+struct LatticeNodes
+{
+  std::vector<double> Positions;
+  /// The least distance between neighbouring nodes of a block; infinity if all blocks have one node.
+  double LeastWidth = std::numeric_limits<double>::infinity();
+};
+
 /// A lattice of the node positions of all blocks along each axis. Cubes are the cells of the lattice. A cell
 /// of a block covers several cubes if another block has nodes in the cell's range along an axis. At most one
 /// visible cell should cover a cube, but blocks may share points.
@@ -103,13 +122,13 @@ public:
   };
 
   /// Makes the lattice of `blocks`. The nodes, flags and values that the blocks point to must outlive the
-  /// lattice. `remoteNodes`: node positions of the other ranks along each axis. Sets Error() if the cells of
-  /// different blocks do not align.
-  explicit CellLattice(
-      std::vector<CellBlock> blocks, const std::array<std::vector<double>, 3>& remoteNodes = {});
+  /// lattice. `nodes`: the nodes of the blocks of all ranks along each axis, so that all ranks have the same
+  /// lattice; by default, the lattice has the nodes of `blocks`. Sets Error() if the cells of different
+  /// blocks do not align.
+  explicit CellLattice(std::vector<CellBlock> blocks, const std::array<LatticeNodes, 3>& nodes = {});
 
-  /// Returns the sorted positions of the blocks' nodes along an axis, without duplicates.
-  static std::vector<double> Nodes(const std::vector<CellBlock>& blocks, int axis);
+  /// Returns the nodes of the blocks along an axis. The positions are sorted and have no duplicates.
+  static LatticeNodes Nodes(const std::vector<CellBlock>& blocks, int axis);
 
   /// Returns why contours and surfaces cannot cross blocks: nodes of a block lie within cells of a block of
   /// the same or a finer level. Empty: the cells of all blocks align.
@@ -147,8 +166,8 @@ private:
   using AxisNodes = std::vector<std::pair<const double*, int>>;
 
   AxisNodes MakeSharedAxes(int axis);
-  void MergePositions(int axis, const std::vector<double>& remoteNodes, const AxisNodes& lists);
-  void FillAxes(int axis, const AxisNodes& lists);
+  double MergePositions(int axis, const LatticeNodes& nodes, const AxisNodes& lists);
+  void FillAxes(int axis, const AxisNodes& lists, double near);
   void CheckAlignment(int axis);
   CellRef CellInBlock(int block, const Int3& cube) const;
 

@@ -216,10 +216,8 @@ void AddBlock(const Block& block, CellSet& set)
 void SetNodes(CellSet& set, Communicator& ranks)
 {
   for (int axis = 0; axis < 3; ++axis) {
-    set.Nodes[axis] = CellLattice::Nodes(set.Blocks, axis);
-    if (ranks.Size() > 1) {
-      set.Nodes[axis] = GatherValues(ranks, set.Nodes[axis]);
-    }
+    const LatticeNodes local = CellLattice::Nodes(set.Blocks, axis);
+    set.Nodes[axis] = {GatherValues(ranks, local.Positions), -ranks.Max({-local.LeastWidth})[0]};
   }
 }
 
@@ -308,10 +306,6 @@ CellSet MakeCellSet(
   SetNodes(set, ranks);
   return set;
 }
-
-}  // namespace patchio::filters
-
-namespace patchio::filters {
 
 namespace {
 

@@ -38,7 +38,7 @@ struct CellSet
   std::vector<CellArray> Arrays;
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< Values[block][array]
-  std::array<std::vector<double>, 3> Nodes;      ///< positions of the nodes of all ranks along each axis
+  std::array<LatticeNodes, 3> Nodes;             ///< the nodes of the blocks of all ranks along each axis
   /// The arrays of the grid's cells if the values belong to points, and the values of these arrays:
   /// GridValues[block][array] for the blocks of this rank.
   std::vector<CellArray> GridArrays;

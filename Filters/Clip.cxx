@@ -94,11 +94,11 @@ private:
   void ClipCell(const Int3& cell)
   {
     const int count = this->Output.Shape.CornerCount();
+    const int first = this->Output.PointNumber(cell);
     unsigned kept = 0;
     double greatest = 0;
     for (int c = 0; c < count; ++c) {
-      const Int3& step = this->Output.Shape.Corners[c];
-      this->Points[c] = this->Output.PointNumber({cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]});
+      this->Points[c] = first + this->Output.StepTo(c);
       this->CornerValues[c] = this->Values[this->Points[c]];
       if (!std::isfinite(this->CornerValues[c])) {
         return;

@@ -8,6 +8,8 @@
 #include <array>
 #include <vector>
 
+class vtkPolyData;
+
 namespace patchio::filters {
 
 /// Returns the gradient at the centre of a cell: a least-squares fit of the differences to one visible cell
@@ -15,12 +17,6 @@ namespace patchio::filters {
 /// central differences. At borders between levels, the fit is exact for linear functions. Along an axis
 /// without a neighbour the gradient is 0. `hint`: see CellLattice::Find().
 std::array<double, 3> GradientAt(const CellLattice& lattice, const CellRef& cell, int& hint);
-
-}  // namespace patchio::filters
-
-class vtkPolyData;
-
-namespace patchio::filters {
 
 /// The contour values, and the arrays of the output.
 struct ContourOptions

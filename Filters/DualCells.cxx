@@ -1,6 +1,7 @@
 #include "Filters/DualCells.h"
 
 #include <algorithm>
+#include <bitset>
 
 namespace patchio::filters {
 namespace {
@@ -24,11 +25,7 @@ int AxesWithOneSide(int visible, int octants)
 
 int CountBits(int bits)
 {
-  int count = 0;
-  for (; bits; bits &= bits - 1) {
-    ++count;
-  }
-  return count;
+  return static_cast<int>(std::bitset<8>(bits).count());
 }
 
 /// Returns whether the octants in the bit set `visible` fill a box: all octants, a half, a quarter or a

@@ -361,21 +361,12 @@ bool IsOnVisibleCell(const CellBlock& block, const std::array<AxisSamples::Sampl
   if (!block.Flags) {
     return true;
   }
-  Int3 lower, upper, cell;
+  Int3 lower, upper;
   for (int axis = 0; axis < 3; ++axis) {
     lower[axis] = std::max(at[axis].Point - (at[axis].Fraction > 0 ? 0 : 1), 0);
     upper[axis] = std::min(at[axis].Point, block.Cells[axis] - 2);
   }
-  for (cell[2] = lower[2]; cell[2] <= upper[2]; ++cell[2]) {
-    for (cell[1] = lower[1]; cell[1] <= upper[1]; ++cell[1]) {
-      for (cell[0] = lower[0]; cell[0] <= upper[0]; ++cell[0]) {
-        if (!(block.Flags[block.CellWithFirstCorner(cell)] & Block::HidingFlags)) {
-          return true;
-        }
-      }
-    }
-  }
-  return false;
+  return block.AnyCellVisible(lower, upper);
 }
 
 /// Returns the trilinear interpolation between the points of a block.

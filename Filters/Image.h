@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+class vtkImageData;
+
 namespace patchio::filters {
 
 /// The geometry of an image that shows blocks of several levels.
@@ -64,12 +66,6 @@ struct AxisSamples
   int First = 0, Last = -1;  ///< the points of the image within the block
   std::vector<Sample> List;
 };
-
-}  // namespace patchio::filters
-
-class vtkImageData;
-
-namespace patchio::filters {
 
 /// The parameters of FillImage().
 struct ImageRequest

@@ -169,7 +169,7 @@ class PlanePoints
 {
 public:
   PlanePoints(const AlignedCut& cut, const Rows& rows, BlockPart& part)
-      : Cut(cut), Range(rows), Output(part), Block(*cut.SourceBlock), Count(Block.Points[cut.Inner])
+      : Cut(cut), Range(rows), Output(part), Block(*cut.SourceBlock)
   {
     const double* const along = this->Block.PositionsOf(cut.Plane.Axis);
     this->LowerLayer = cut.Face >= 0 ? cut.Face : cut.Layer;
@@ -177,8 +177,9 @@ public:
     this->T = cut.Face >= 0 ? 0.0
                             : (cut.Plane.Position - along[this->LowerLayer]) /
                                   (along[this->UpperLayer] - along[this->LowerLayer]);
-    this->NearPoints.assign(this->Count, -1);
-    this->FarPoints.assign(this->Count, -1);
+    const int count = this->Block.Points[cut.Inner];
+    this->NearPoints.assign(count, -1);
+    this->FarPoints.assign(count, -1);
   }
 
   /// Moves to the next row: its near side is the far side of the current row.
@@ -212,7 +213,6 @@ private:
   const Rows Range;
   BlockPart& Output;
   const patchio::filters::Block& Block;
-  const int Count;
   /// Layers of points below and above the plane; equal if the plane lies on a layer.
   int LowerLayer, UpperLayer;
   double T;
@@ -269,29 +269,28 @@ namespace {
 class Coverage
 {
 public:
-  /// Returns the runs of visible cells above the plane, or that the plane cuts, as numbers (NumbersOfRun for
-  /// each run), which ranks can exchange.
-  static std::vector<double> RunsOf(const std::vector<AlignedCut>& cuts);
+  /// Consecutive visible cells of a row.
+  struct Run
+  {
+    std::int64_t Axes;  ///< bit set: 1 if the block has cells along Inner, 2 along Outer; a line does not
+                        ///< cover an area
+    std::array<double, 2> Inner, Outer;  ///< lower and upper position
+  };
 
-  /// Makes the coverage from `runs`, the results of RunsOf() on all ranks, one after another.
-  explicit Coverage(const std::vector<double>& runs);
+  /// Returns the runs of visible cells above the plane, or that the plane cuts.
+  static std::vector<Run> RunsOf(const std::vector<AlignedCut>& cuts);
+
+  /// Makes the coverage from the runs of all ranks.
+  explicit Coverage(std::vector<Run> runs);
 
   /// Removes from cut.ShownBelow the cells whose centre a run with the same axes covers.
   void RemoveCovered(AlignedCut& cut) const;
 
 private:
-  /// Consecutive visible cells of a row.
-  struct Run
-  {
-    double Axes;  ///< bit set: 1 if the block has cells along Inner, 2 along Outer; a line does not cover an
-                  ///< area
-    std::array<double, 2> Inner, Outer;  ///< lower and upper position
-  };
-
   /// Returns Run::Axes of the runs of a cut.
   static int AxesOf(const AlignedCut& cut);
   /// Sets `found` to the runs with these axes that cover the position `outer` along the outer axis.
-  void FindRuns(double axes, double outer, std::vector<const Run*>& found) const;
+  void FindRuns(int axes, double outer, std::vector<const Run*>& found) const;
 
   std::vector<Run> Runs;
   /// Indices of the runs in each of many equal intervals along the outer axis.
@@ -299,7 +298,6 @@ private:
   double First = 0, BinsPerLength = 0;  ///< lower end of the first interval; intervals per unit of length
 };
 
-constexpr int NumbersOfRun = 5;
 constexpr std::size_t MaxBins = 100000;
 
 /// Returns the lower and the upper position of the cells `begin` .. `end` - 1 along an axis.
@@ -322,9 +320,9 @@ int Coverage::AxesOf(const AlignedCut& cut)
   return (cut.SourceBlock->Points[cut.Inner] > 1 ? 1 : 0) + (cut.SourceBlock->Points[cut.Outer] > 1 ? 2 : 0);
 }
 
-std::vector<double> Coverage::RunsOf(const std::vector<AlignedCut>& cuts)
+std::vector<Coverage::Run> Coverage::RunsOf(const std::vector<AlignedCut>& cuts)
 {
-  std::vector<double> runs;
+  std::vector<Run> runs;
   for (const AlignedCut& cut : cuts) {
     const int inner = cut.SourceBlock->Cells(cut.Inner);
     for (int o = 0; cut.Layer >= 0 && o < cut.RowCount(); ++o) {
@@ -337,9 +335,8 @@ std::vector<double> Coverage::RunsOf(const std::vector<AlignedCut>& cuts)
         while (end < inner && isVisible(end)) {
           ++end;
         }
-        const std::array<double, 2> along = EndsOf(*cut.SourceBlock, cut.Inner, begin, end);
-        const std::array<double, 2> across = EndsOf(*cut.SourceBlock, cut.Outer, o, o + 1);
-        runs.insert(runs.end(), {static_cast<double>(AxesOf(cut)), along[0], along[1], across[0], across[1]});
+        runs.push_back({AxesOf(cut), EndsOf(*cut.SourceBlock, cut.Inner, begin, end),
+            EndsOf(*cut.SourceBlock, cut.Outer, o, o + 1)});
         begin = end;
       }
     }
@@ -347,17 +344,16 @@ std::vector<double> Coverage::RunsOf(const std::vector<AlignedCut>& cuts)
   return runs;
 }
 
-Coverage::Coverage(const std::vector<double>& runs)
+Coverage::Coverage(std::vector<Run> runs) : Runs(std::move(runs))
 {
-  if (runs.empty()) {
+  if (this->Runs.empty()) {
     return;
   }
-  double last = runs[4];
-  this->First = runs[3];
-  for (std::size_t r = 0; r + NumbersOfRun <= runs.size(); r += NumbersOfRun) {
-    this->Runs.push_back({runs[r], {runs[r + 1], runs[r + 2]}, {runs[r + 3], runs[r + 4]}});
-    this->First = std::min(this->First, runs[r + 3]);
-    last = std::max(last, runs[r + 4]);
+  double last = this->Runs[0].Outer[1];
+  this->First = this->Runs[0].Outer[0];
+  for (const Run& run : this->Runs) {
+    this->First = std::min(this->First, run.Outer[0]);
+    last = std::max(last, run.Outer[1]);
   }
   this->Bins.resize(std::min(this->Runs.size(), MaxBins));
   this->BinsPerLength =
@@ -373,7 +369,7 @@ Coverage::Coverage(const std::vector<double>& runs)
   }
 }
 
-void Coverage::FindRuns(double axes, double outer, std::vector<const Run*>& found) const
+void Coverage::FindRuns(int axes, double outer, std::vector<const Run*>& found) const
 {
   found.clear();
   const double bin = (outer - this->First) * this->BinsPerLength;

@@ -43,10 +43,9 @@ bool IsCellInRange(const ThresholdRequest& request, const BlockPart& part, const
   if (!request.IsPointData) {
     return inRange[part.CellNumber(cell)];
   }
+  const int first = part.PointNumber(cell);
   for (int c = 0; c < part.Shape.CornerCount(); ++c) {
-    const Int3& step = part.Shape.Corners[c];
-    const bool isPointInRange =
-        inRange[part.PointNumber({cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]})];
+    const bool isPointInRange = inRange[first + part.StepTo(c)];
     if (isPointInRange != request.AllPoints) {
       return isPointInRange;
     }

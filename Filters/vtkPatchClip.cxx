@@ -5,7 +5,10 @@
 
 #include <vtkClipDataSet.h>
 #include <vtkExtractGeometry.h>
+#include <vtkImplicitSum.h>
+#include <vtkNew.h>
 #include <vtkObjectFactory.h>
+#include <vtkQuadric.h>
 
 #include <algorithm>
 
@@ -47,7 +50,14 @@ vtkSmartPointer<vtkAlgorithm> vtkPatchClip::MakeVtkFilter(vtkSmartPointer<vtkDat
 {
   if (this->WholeCells) {
     auto whole = vtkSmartPointer<vtkExtractGeometry>::New();
-    whole->SetImplicitFunction(this->ClipFunction);
+    if (this->ClipFunction) {
+      vtkNew<vtkQuadric> offset;  // -Value everywhere, because vtkExtractGeometry has no value
+      offset->SetCoefficients(0, 0, 0, 0, 0, 0, 0, 0, 0, -this->Value);
+      vtkNew<vtkImplicitSum> difference;
+      difference->AddFunction(this->ClipFunction);
+      difference->AddFunction(offset);
+      whole->SetImplicitFunction(difference);
+    }
     whole->SetExtractInside(this->InsideOut);
     whole->ExtractBoundaryCellsOn();
     return whole;

@@ -92,7 +92,8 @@ bool vtkPatchContour::FillOutput(const Blocks& blocks, patchio::Communicator& ra
     return false;
   }
   if (!UsesPointArray(*this)) {
-    const vtkSmartPointer<vtkPolyData> contour = this->ContourBlocks(blocks, ranks);
+    const vtkSmartPointer<vtkPolyData> contour = this->ContourBlocks(
+        blocks, [this](double fraction) { return this->ReportProgress(fraction); }, ranks);
     if (contour) {
       patchio::SetChildren({"contour"}, {contour}, output);
     }
@@ -101,12 +102,15 @@ bool vtkPatchContour::FillOutput(const Blocks& blocks, patchio::Communicator& ra
   if (!FindUnsupportedReason(blocks, array.Name, true, ranks).empty()) {
     return false;
   }
+  // The ranks may have different numbers of children, because partitions belong to a rank.
+  const auto children = static_cast<int>(ranks.Max({static_cast<double>(blocks.ChildNames.size())})[0]);
   std::vector<vtkSmartPointer<vtkPolyData>> contours;
-  for (std::size_t p = 0; p < blocks.ChildNames.size(); ++p) {
+  for (int p = 0; p < children; ++p) {
     Blocks ofChild;
     std::copy_if(blocks.List.begin(), blocks.List.end(), std::back_inserter(ofChild.List),
-        [p](const Block& block) { return block.Child == static_cast<int>(p); });
-    const vtkSmartPointer<vtkPolyData> contour = this->ContourBlocks(ofChild, ranks);
+        [p](const Block& block) { return block.Child == p; });
+    const vtkSmartPointer<vtkPolyData> contour = this->ContourBlocks(
+        ofChild, [&](double fraction) { return this->ReportProgress((p + fraction) / children); }, ranks);
     contours.push_back(contour ? contour : vtkSmartPointer<vtkPolyData>::New());
   }
   patchio::SetChildren(blocks.ChildNames, contours, output);
@@ -116,7 +120,7 @@ bool vtkPatchContour::FillOutput(const Blocks& blocks, patchio::Communicator& ra
 /// Returns this rank's part of the contour of `blocks`; null on all ranks if the blocks or their arrays are
 /// not supported. Collective: every rank of the communicator calls it.
 vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourBlocks(
-    const Blocks& blocks, patchio::Communicator& ranks)
+    const Blocks& blocks, const patchio::ProgressCallback& progress, patchio::Communicator& ranks)
 {
   const bool isPointData = UsesPointArray(*this);
   CellSet cells = MakeCellSet(blocks, patchio::GetArrayToProcess(*this).Name, isPointData, ranks);
@@ -138,8 +142,7 @@ vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourBlocks(
   if (!patchio::AllOf(ranks, lattice.Error().empty() && DualCells::CanNumber(lattice))) {
     return nullptr;
   }
-  const Contour contour = MakeContour(
-      lattice, options.Values, [this](double fraction) { return this->ReportProgress(fraction); });
+  const Contour contour = MakeContour(lattice, options.Values, progress);
   auto output = vtkSmartPointer<vtkPolyData>::New();
   FillPolyData(contour, lattice, cells, options, output);
   return output;

@@ -15,6 +15,8 @@
 #include "vtkNew.h"
 #include "vtkPatchFilter.h"
 
+#include <functional>  // for the progress
+
 class vtkPolyData;
 
 class VTKPATCHIOFILTERS_EXPORT vtkPatchContour : public vtkPatchFilter
@@ -68,8 +70,8 @@ private:
   vtkPatchContour(const vtkPatchContour&) = delete;
   void operator=(const vtkPatchContour&) = delete;
 
-  vtkSmartPointer<vtkPolyData> ContourBlocks(
-      const patchio::filters::Blocks& blocks, patchio::Communicator& ranks);
+  vtkSmartPointer<vtkPolyData> ContourBlocks(const patchio::filters::Blocks& blocks,
+      const std::function<bool(double)>& progress, patchio::Communicator& ranks);
 
   vtkNew<vtkContourValues> Values;
   bool ComputeScalars = true;

@@ -41,8 +41,9 @@ bool vtkPatchFilter::Run(vtkDataObject* input, vtkDataObject* output)
   if (!this->SupportsProperties()) {
     return false;
   }
-  const patchio::filters::Blocks blocks = patchio::filters::MakeBlocks(input);
   const auto ranks = patchio::GlobalCommunicator();
+  patchio::filters::Blocks blocks;
+  patchio::RunOnAllRanks(*ranks, [&] { blocks = patchio::filters::MakeBlocks(input); });
   if (!patchio::AllOf(*ranks, blocks.UnsupportedClass.empty())) {
     vtkDebugMacro("This filter does not support the input: " << blocks.UnsupportedClass);
     return false;

@@ -70,10 +70,11 @@ int vtkPatchSurface::RequestData(
 bool vtkPatchSurface::MakeSurface(vtkDataObject* input, vtkDataObject* output)
 {
   using namespace patchio::filters;
-  const Blocks blocks = MakeBlocks(input);
+  const auto ranks = patchio::GlobalCommunicator();
+  Blocks blocks;
+  patchio::RunOnAllRanks(*ranks, [&] { blocks = MakeBlocks(input); });
   const bool isSupported =
       blocks.UnsupportedClass.empty() && SolidBlocks(blocks).size() == blocks.List.size();
-  const auto ranks = patchio::GlobalCommunicator();
   if (!patchio::AllOf(*ranks, isSupported)) {
     return false;
   }

@@ -1,6 +1,5 @@
 #include "vtkPatchVolume.h"
 
-#include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Text.h"
 #include "Filters/BlockFilter.h"
@@ -39,18 +38,6 @@ patchio::Box CellsOfRank(const ImageGrid& grid, const patchio::Communicator& ran
 }
 
 using Names = std::set<std::string>;
-
-/// Returns the names of all ranks, sorted, each name once. Collective: every rank of the communicator calls
-/// it.
-std::vector<std::string> GatherNames(const Names& local, patchio::Communicator& ranks)
-{
-  Names all;
-  for (const std::string& text : ranks.AllGather(patchio::JoinTexts({local.begin(), local.end()}))) {
-    const std::vector<std::string> some = patchio::SplitTexts(text);
-    all.insert(some.begin(), some.end());
-  }
-  return {all.begin(), all.end()};
-}
 
 /// Returns the names of the blocks' arrays. `attributeType`: vtkDataObject::CELL or vtkDataObject::POINT.
 Names ArrayNames(const std::vector<const Block*>& blocks, int attributeType)
@@ -137,7 +124,8 @@ void vtkPatchVolume::WarnOfMissingArrays(
 int vtkPatchVolume::MakeImage(vtkDataObject* input, vtkMultiBlockDataSet* output)
 {
   const auto ranks = patchio::GlobalCommunicator();
-  const Blocks blocks = MakeBlocks(input);
+  Blocks blocks;
+  patchio::RunOnAllRanks(*ranks, [&] { blocks = MakeBlocks(input); });
   const std::vector<const Block*> solid = SolidBlocks(blocks);
   this->AbortExecute = 0;  // an earlier execution that the user stopped may have set the flag
   if (!patchio::AllOf(*ranks, blocks.UnsupportedClass.empty() && solid.size() == blocks.List.size())) {
@@ -153,10 +141,12 @@ int vtkPatchVolume::MakeImage(vtkDataObject* input, vtkMultiBlockDataSet* output
   ImageRequest request;
   request.Grid = ChooseImageGrid(solid, static_cast<double>(this->MaximumCells), *ranks);
   request.Cells = CellsOfRank(request.Grid, *ranks);
-  request.CellArrays = GatherNames(this->Internal->CellArrays, *ranks);
-  request.PointArrays = GatherNames(this->Internal->PointArrays, *ranks);
-  const std::vector<std::string> cellArrays = GatherNames(ArrayNames(solid, vtkDataObject::CELL), *ranks);
-  const std::vector<std::string> pointArrays = GatherNames(ArrayNames(solid, vtkDataObject::POINT), *ranks);
+  request.CellArrays = patchio::GatherTexts(this->Internal->CellArrays, *ranks);
+  request.PointArrays = patchio::GatherTexts(this->Internal->PointArrays, *ranks);
+  const std::vector<std::string> cellArrays =
+      patchio::GatherTexts(ArrayNames(solid, vtkDataObject::CELL), *ranks);
+  const std::vector<std::string> pointArrays =
+      patchio::GatherTexts(ArrayNames(solid, vtkDataObject::POINT), *ranks);
   if (request.CellArrays.empty() && request.PointArrays.empty()) {
     request.CellArrays = cellArrays;
     request.PointArrays = pointArrays;

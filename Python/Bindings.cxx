@@ -19,8 +19,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -69,15 +71,6 @@ struct StepFromPython
   std::vector<container::PatchValues> Values;
 };
 
-/// Returns the type of values with this name of numpy, such as "float32". Throws TypeError for other names.
-ElementType TypeNamed(const std::string& name)
-{
-  if (const std::optional<ElementType> type = ValueNamed(name, LastElementType)) {
-    return *type;
-  }
-  throw py::type_error("containers do not support the type " + name);
-}
-
 /// Adds levels and patches to a catalog. `levels` and `boxes`: see StepFromArrays().
 void AddPatches(const py::list& levels, const py::list& boxes, Catalog& catalog)
 {
@@ -109,8 +102,7 @@ void CheckOverlaps(const Catalog& catalog)
 
 /// Makes a step. `step`: number of the step. `levels`: (ratio, spacing, number of patches). `boxes`: (lower,
 /// upper), one per patch. `variables`: (name, at nodes, components, type). `arrays`: (patch, variable,
-/// contiguous buffer of the array's bytes). Throws TypeError for unsupported types, and ValueError for wrong
-/// values.
+/// contiguous buffer of the array's bytes). Python has checked the types. Throws ValueError for wrong values.
 StepFromPython StepFromArrays(std::int64_t step, double time, int dimension, const Double3& origin,
     const py::list& levels, const py::list& boxes, const py::list& variables, const py::list& arrays)
 {
@@ -128,7 +120,7 @@ StepFromPython StepFromArrays(std::int64_t step, double time, int dimension, con
     variable.Name = name;
     variable.Center = nodes ? Centering::Node : Centering::Cell;
     variable.Components = components;
-    result.Step.Types.push_back(TypeNamed(type));
+    result.Step.Types.push_back(ValueNamed(type, LastElementType).value());
   }
   catalog.ResetPresence();
   for (const py::handle& entry : arrays) {
@@ -151,16 +143,6 @@ StepFromPython StepFromArrays(std::int64_t step, double time, int dimension, con
   }
   CheckOverlaps(catalog);
   return result;
-}
-
-/// Returns the compression with this name, a value of the argument `compress`. Throws ValueError for other
-/// names.
-container::CompressionChoice CompressionNamed(const std::string& name)
-{
-  if (const auto choice = ValueNamed(name, container::LastCompressionChoice)) {
-    return *choice;
-  }
-  throw py::value_error("compress must be 'off', 'deflate', 'zstd' or 'auto', not '" + name + "'");
 }
 
 /// Adds `step` to the container `path`. `overwrite`: replaces an existing container. Throws Error if the step
@@ -399,25 +381,12 @@ private:
   bool Seen = false;
 };
 
-/// Returns the mode with this name, a value of the argument `metadata`. Throws ValueError for other names.
-IndexMode ModeNamed(const std::string& name)
-{
-  if (name == "on") {
-    return IndexMode::On;
-  }
-  if (name == "read") {
-    return IndexMode::ReadOnly;
-  }
-  if (name == "off") {
-    return IndexMode::Off;
-  }
-  throw py::value_error("metadata must be 'on', 'read' or 'off', not '" + name + "'");
-}
-
 std::shared_ptr<DataSet> Open(
     const std::vector<std::string>& paths, const std::string& metadata, bool listedOnly)
 {
-  const IndexMode mode = ModeNamed(metadata);
+  const std::map<std::string, IndexMode> modes{
+      {"on", IndexMode::On}, {"read", IndexMode::ReadOnly}, {"off", IndexMode::Off}};
+  const IndexMode mode = modes.at(metadata);
   return RunExclusively([&] { return std::make_shared<DataSet>(paths, mode, listedOnly); });
 }
 
@@ -450,28 +419,12 @@ py::list FaultsOf(const Catalog& catalog, const LoadResult& loaded)
   return faults;
 }
 
-/// Returns the form of blocks with this name. Throws ValueError for other names.
-BlockForm FormNamed(const std::string& name)
-{
-  if (name == "patches") {
-    return BlockForm::Patches;
-  }
-  if (name == "merged") {
-    return BlockForm::Merged;
-  }
-  if (name == "fewest") {
-    return BlockForm::Fewest;
-  }
-  if (name == "filled") {
-    return BlockForm::Filled;
-  }
-  throw py::value_error("blocks must be 'patches', 'merged', 'fewest' or 'filled', not '" + name + "'");
-}
-
 std::shared_ptr<BlockPlan> PlanBlocks(const Step& step, const std::vector<int>& patches,
     const std::vector<bool>& levels, const std::vector<int>& variables, const std::string& form)
 {
-  const BlockForm blockForm = FormNamed(form);
+  const std::map<std::string, BlockForm> forms{{"patches", BlockForm::Patches}, {"merged", BlockForm::Merged},
+      {"fewest", BlockForm::Fewest}, {"filled", BlockForm::Filled}};
+  const BlockForm blockForm = forms.at(form);
   return RunExclusively(
       [&] { return std::make_shared<BlockPlan>(step.PlanBlocks(patches, levels, variables, blockForm)); });
 }
@@ -658,7 +611,7 @@ void Write(const std::string& path, bool overwrite, std::int64_t number, double 
     const Double3& origin, const py::list& levels, const py::list& boxes, const py::list& variables,
     const py::list& arrays, const std::string& compress, int threads)
 {
-  const container::CompressionChoice compression = CompressionNamed(compress);
+  const auto compression = ValueNamed(compress, container::LastCompressionChoice).value();
   const StepFromPython step =
       StepFromArrays(number, time, dimension, origin, levels, boxes, variables, arrays);
   RunExclusively([&] { WriteStep(path, overwrite, step, compression, threads); });

@@ -152,7 +152,7 @@ LoadRequest Step::RequestOf(const ReadOptions& options) const
 void Step::ChooseThreads(LoadRequest& request, int threads)
 {
   if (threads > 0) {
-    request.Threads = std::min(threads, MaximumThreads);
+    request.Threads = threads;
     return;
   }
   AutomaticThreads& automatic = this->State->Automatic;

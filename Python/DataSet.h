@@ -71,7 +71,7 @@ struct ReadOptions
   std::vector<Block> Blocks;
   std::vector<int> Variables;  ///< indices in Catalog::Variables
   bool Ghosts = false;         ///< true: also read the stored ghost layers; every block must be a patch
-  /// Number of reader threads, at most 256; 0: from the storage's profile, adapted during the read.
+  /// Number of reader threads; 0: from the storage's profile, adapted during the read.
   int Threads = 0;
   bool StopAtFault = true;  ///< false: skip arrays that cannot be read
   bool Verify = false;      ///< true: compare values with their checksums, if the files have checksums

@@ -47,12 +47,6 @@ AmrLevels PatchesOfLevels(
   return levels;
 }
 
-/// Returns number / divisor, rounded down.
-int FloorDivide(int number, int divisor)
-{
-  return number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor);
-}
-
 /// Returns, by level, the indices on the level at which the AMR data begin: the lower corner of a cell of the
 /// level `first`, such that no patch has a negative index relative to these indices; 0 for levels before
 /// `first`.

@@ -122,7 +122,7 @@ bool CellFlags::IsWholeBlockVisible(const Block& block) const
 {
   return block.Full && std::none_of(block.Parts.begin(), block.Parts.end(), [this](const OwnedBox& part) {
     return this->PatchNesting.HasUnownedCells(part.Owner) ||
-           (this->BlankRefined && !this->PatchNesting.ChildrenOf(part.Owner, part.Cells).empty());
+           (this->Options.HideRefined && !this->PatchNesting.ChildrenOf(part.Owner, part.Cells).empty());
   });
 }
 
@@ -182,7 +182,7 @@ bool CellFlags::MarkDuplicateCells(const OwnedBox& part, const Box& grid, unsign
 /// box of the cells of `flags`.
 bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
-  const std::vector<std::uint8_t> covered = this->BlankRefined
+  const std::vector<std::uint8_t> covered = this->Options.HideRefined
                                                 ? this->PatchNesting.CoveredCells(part.Owner, part.Cells)
                                                 : std::vector<std::uint8_t>();
   if (covered.empty()) {
@@ -237,7 +237,7 @@ void CellFlags::ConvertBorderToGhosts(const Box& grid, unsigned char* flags) con
 /// and VTK would not draw the surface.
 void CellFlags::MarkGhostLayers(const Block& block, const Box& cells, unsigned char* flags) const
 {
-  if (this->Ghosts == Int3{0, 0, 0}) {
+  if (this->Options.Ghosts == Int3{0, 0, 0}) {
     std::fill_n(flags, cells.CellCount(),
         static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL));
     for (const Region& region : block.GhostRegions) {
@@ -246,7 +246,8 @@ void CellFlags::MarkGhostLayers(const Block& block, const Box& cells, unsigned c
     return;
   }
   // If the ghost layers come from the files, each block is one patch.
-  const std::vector<std::uint8_t> shared = this->PatchNesting.SharedCells(block.Parts[0].Owner, this->Ghosts);
+  const std::vector<std::uint8_t> shared =
+      this->PatchNesting.SharedCells(block.Parts[0].Owner, this->Options.Ghosts);
   for (std::size_t cell = 0; cell < shared.size(); ++cell) {
     const int hidden = shared[cell] ? 0 : vtkDataSetAttributes::HIDDENCELL;
     flags[cell] = static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | hidden);

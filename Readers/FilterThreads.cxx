@@ -7,9 +7,10 @@
 #include <vtkSMPTools.h>
 
 #include <algorithm>
-#include <bitset>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,18 +22,19 @@ namespace {
 constexpr const char* BackendOfVtk = VTK_SMP_BACKEND;
 constexpr bool VtkHasThreads = VTK_SMP_DEFAULT_IMPLEMENTATION_SEQUENTIAL == 0;
 
-using CoreSet = std::bitset<CPU_SETSIZE>;
-
-/// Returns the cores that the process may use: all cores of the machine, or the cores that the process is
-/// bound to. Returns an empty set if the machine has more than CPU_SETSIZE cores.
-CoreSet CoresOfProcess()
+/// Returns the numbers of the cores that the process may use: all cores of the machine, or the cores that the
+/// process is bound to.
+std::vector<int> CoresOfProcess()
 {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  CoreSet cores;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
-    for (std::size_t core = 0; core < cores.size(); ++core) {
-      cores[core] = CPU_ISSET(core, &allowed) != 0;
+  // Linux supports more cores than CPU_SETSIZE = 1024, and returns no cores if a set is too small for the
+  // machine.
+  std::array<cpu_set_t, 64> allowed{};
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof(allowed), allowed.data()) == 0) {
+    for (std::size_t core = 0; core < allowed.size() * CPU_SETSIZE; ++core) {
+      if (CPU_ISSET(core % CPU_SETSIZE, &allowed[core / CPU_SETSIZE])) {
+        cores.push_back(static_cast<int>(core));
+      }
     }
   }
   return cores;
@@ -42,14 +44,11 @@ CoreSet CoresOfProcess()
 
 int CoresOfRank(Communicator& ranks)
 {
-  const CoreSet local = CoresOfProcess();
-  const std::vector<CoreSet> allowed = GatherValues<CoreSet>(ranks.MachineCommunicator(), {local});
-  CoreSet together;
-  for (const CoreSet& one : allowed) {
-    together |= one;
-  }
-  return static_cast<int>(
-      std::max<std::size_t>(1, std::min(local.count(), together.count() / allowed.size())));
+  Communicator& machine = ranks.MachineCommunicator();
+  const std::vector<int> local = CoresOfProcess();
+  const std::vector<int> all = GatherValues(machine, local);
+  const std::set<int> together(all.begin(), all.end());
+  return std::max(1, static_cast<int>(std::min(local.size(), together.size() / machine.Size())));
 }
 
 std::string SetFilterThreads(int threads, bool smallBlocks)

@@ -23,6 +23,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -42,11 +43,8 @@ vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointCells& pointCells
   vtkNew<vtkIdTypeArray> offsets, connectivity;
   offsets->SetNumberOfValues(count + 1);
   connectivity->SetNumberOfValues(count);
-  for (vtkIdType p = 0; p < count; ++p) {
-    offsets->SetValue(p, p);
-    connectivity->SetValue(p, p);
-  }
-  offsets->SetValue(count, count);
+  std::iota(offsets->GetPointer(0), offsets->GetPointer(0) + count + 1, vtkIdType(0));
+  std::iota(connectivity->GetPointer(0), connectivity->GetPointer(0) + count, vtkIdType(0));
   vtkNew<vtkCellArray> vertices;
   vertices->SetData(offsets, connectivity);
   const auto set = vtkSmartPointer<vtkPolyData>::New();
@@ -63,7 +61,8 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointCells& p
   const auto cells = static_cast<std::uint64_t>(bounds.CellCount());
   if (cells > AvailableMemory() / bytesOfCell) {
     throw Error(catalog.Path + ": an image around the points of '" + catalog.NameOfLevel(level) + "' has " +
-                std::to_string(cells) + " cells, which need more than the free memory. Set Point Lists to Points.");
+                std::to_string(cells) +
+                " cells, which need more than the free memory. Set Point Lists to Points.");
   }
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());

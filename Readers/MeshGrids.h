@@ -12,8 +12,6 @@
 #include <functional>
 #include <vector>
 
-class vtkDataSet;
-
 namespace patchio {
 
 /// Returns poly data with a vertex at each point. `level`: level of the points. The spacing of this level is

@@ -144,22 +144,23 @@ vtkSmartPointer<ArrayType> MakeSingleValueArray(const char* name, Value value)
 
 }  // namespace
 
-PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
-    const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
-    MemoryPool& memory)
-    : Data(catalog),
-      Variables(variables),
-      Ghosts(ghosts),
-      Options(options),
-      Flags(catalog, nesting, ghosts, options.BlankRefined, options.GhostLayer),
-      Memory(memory),
-      Constants(memory)
+PatchAssembler::PatchAssembler(const LoadedStep& loaded, int rank, bool pointsAsImages, bool hidesCells)
+    : Loaded(loaded),
+      Data(loaded.Data()),
+      Variables(loaded.Variables()),
+      Options(loaded.Options),
+      Rank(rank),
+      PointsAsImages(pointsAsImages),
+      HidesCells(hidesCells),
+      Flags(loaded),
+      Constants(loaded.Memory())
 {
-  this->RankValue = MakeSingleValueArray<vtkIntArray>("rank", options.Rank);
-  for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
+  this->RankValue = MakeSingleValueArray<vtkIntArray>("rank", rank);
+  for (std::size_t level = 0; level < this->Data.Levels.size(); ++level) {
     this->LevelValues.push_back(MakeSingleValueArray<vtkIntArray>("level", static_cast<int>(level)));
   }
-  if (options.Vectors && !(options.Sphere && catalog.Geographic)) {
+  // On a sphere, the components have other directions.
+  if (this->Options.Vectors && !(this->Options.Sphere && this->Data.Geographic)) {
     this->Vectors = this->RequestedVectors();
   }
 }
@@ -218,12 +219,6 @@ bool PatchAssembler::IsTimeInvariant(std::size_t variable) const
          this->Data.Variables[this->Variables[variable].Variable].TimeInvariant;
 }
 
-/// Returns whether a variable is part of the grid, such as coordinates. `variable`: index in Variables.
-bool PatchAssembler::IsGeometry(std::size_t variable) const
-{
-  return this->Data.IsGeometry(this->Variables[variable].Variable);
-}
-
 BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays)
 {
   const int geometryVariable =
@@ -279,7 +274,7 @@ BlockFrame PatchAssembler::MakePointFrame(const Block& block, const LoadedArray*
   const int variable = this->Data.PositionsVariable(block.Level);
   const PointCells pointCells(this->Data, *positions, this->Data.Variables[variable].Name);
   BlockFrame frame;
-  if (this->Options.PointsAsImage) {
+  if (this->PointsAsImages) {
     PointImage image = MakePointImage(this->Data, block.Level, pointCells);
     frame.Grid = image.Grid;
     frame.CellOfPoint = std::move(image.CellOfPoint);
@@ -307,7 +302,7 @@ void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
     const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid)
 {
   for (std::size_t v = 0; v < arrays.size(); ++v) {
-    if (this->IsTimeInvariant(v) != timeInvariant || this->IsGeometry(v)) {
+    if (this->IsTimeInvariant(v) != timeInvariant || this->Data.IsGeometry(this->Variables[v].Variable)) {
       continue;
     }
     if (arrays[v]->Status == ArrayStatus::Absent) {
@@ -318,7 +313,7 @@ void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
     }
     LoadedArray scattered;
     if (!frame.CellOfPoint.empty()) {
-      scattered = ScatterToCells(*arrays[v], frame.CellOfPoint, grid, this->Memory);
+      scattered = ScatterToCells(*arrays[v], frame.CellOfPoint, grid, this->Loaded.Memory());
     }
     LoadedArray& array = scattered.Values ? scattered : *arrays[v];
     const std::string& name = this->Data.Variables[this->Variables[v].Variable].Name;
@@ -334,7 +329,7 @@ void PatchAssembler::AddVectors(
 {
   for (const ComposedVector& vector : this->Vectors) {
     const auto first = static_cast<std::size_t>(vector.Components.front());
-    const std::optional<BlankArray>& blank = this->Options.Blanks[first];
+    const std::optional<BlankArray>& blank = this->Loaded.Blanks[first];
     if (this->IsTimeInvariant(first) != timeInvariant ||
         (arrays[first]->Status != ArrayStatus::Read && !blank)) {
       continue;
@@ -352,22 +347,23 @@ void PatchAssembler::AddVectors(
     }
     if (std::all_of(components.begin(), components.end(),
             [&](vtkDataArray* c) { return c && c->GetDataType() == components[0]->GetDataType(); })) {
-      LoadedArray composed = ComposeVector(type, components, grid->GetNumberOfPoints(), this->Memory);
+      LoadedArray composed =
+          ComposeVector(type, components, grid->GetNumberOfPoints(), this->Loaded.Memory());
       attributes->AddArray(MoveToVtkArray(composed, vector.Name));
     }
   }
 }
 
-/// Adds an array of NaN or 0 to a block that lacks the variable; no array without a BlankArray in the
-/// options. VTK's filters require the same arrays on all blocks. Otherwise, some filters crash, and other
-/// filters drop arrays without a message.
+/// Adds an array of NaN or 0 to a block that lacks the variable; no array without an entry in
+/// LoadedStep::Blanks. VTK's filters require the same arrays on all blocks. Otherwise, some filters crash,
+/// and other filters drop arrays without a message.
 void PatchAssembler::AddBlankArray(std::size_t variable, vtkDataSet* grid)
 {
-  const std::optional<BlankArray>& blank = this->Options.Blanks[variable];
+  const std::optional<BlankArray>& blank = this->Loaded.Blanks[variable];
   if (blank) {
     const VariableRequest& request = this->Variables[variable];
     vtkDataSetAttributes* const attributes =
-        this->AttributesOf(variable, blank->OfPoints && !this->Options.PointsAsImage, grid);
+        this->AttributesOf(variable, blank->OfPoints && !this->PointsAsImages, grid);
     const vtkIdType tuples =
         attributes == grid->GetCellData() ? grid->GetNumberOfCells() : grid->GetNumberOfPoints();
     attributes->AddArray(this->Constants.MakeArray(this->Data.Variables[request.Variable].Name, blank->Type,
@@ -384,7 +380,7 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeBlock(
     grid->ShallowCopy(frame.Grid);
   }
   this->AddArrays(block, frame, arrays, false, grid);
-  if (this->Options.HideUndefined && this->Data.Grid == GridType::Rectilinear) {
+  if (this->Options.HideUndefined && this->Loaded.HasUndefined && this->Data.Grid == GridType::Rectilinear) {
     HideUndefinedPoints(grid, this->UndefinedArrays(grid, arrays));
   }
   LimitRangesToVisible(grid, grid->GetCellGhostArray());
@@ -396,26 +392,28 @@ Box PatchAssembler::CellsOf(const Block& block) const
 {
   Box cells = GridCells(block);
   for (int axis = 0; axis < this->Data.Dimension; ++axis) {
-    cells.Lower[axis] -= this->Ghosts[axis];
-    cells.Upper[axis] += this->Ghosts[axis];
+    cells.Lower[axis] -= this->Options.Ghosts[axis];
+    cells.Upper[axis] += this->Options.Ghosts[axis];
   }
   return cells;
 }
 
-/// Returns the point arrays that were read; an empty list if an array is defined at all points, because no
-/// point is then undefined in all arrays.
+/// Returns the point arrays with values from the file, also arrays that an earlier step has read; an empty
+/// list if an array is defined at all points, because no point is then undefined in all arrays.
 std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
     vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
 {
   std::vector<vtkDataArray*> undefined;
   for (std::size_t v = 0; v < arrays.size(); ++v) {
     const Variable& variable = this->Data.Variables[this->Variables[v].Variable];
-    if (variable.Center == Centering::Node && arrays[v]->Status == ArrayStatus::Read) {
-      if (!arrays[v]->HasUndefined) {
-        return {};
-      }
-      undefined.push_back(grid->GetPointData()->GetArray(variable.Name.c_str()));
+    vtkDataArray* const array = grid->GetPointData()->GetArray(variable.Name.c_str());
+    if (variable.Center != Centering::Node || !array || arrays[v]->Status == ArrayStatus::Absent) {
+      continue;
     }
+    if (arrays[v]->Status == ArrayStatus::Read && !arrays[v]->HasUndefined) {
+      return {};
+    }
+    undefined.push_back(array);
   }
   return undefined;
 }
@@ -428,7 +426,7 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
   const Box cells = this->CellsOf(block);
   if (const vtkSmartPointer<vtkUnsignedCharArray> flags = this->Flags.FlagsOf(block, cells)) {
     grid->GetCellData()->AddArray(flags);
-  } else if (this->Options.HidesCells) {
+  } else if (this->HidesCells) {
     grid->GetCellData()->AddArray(this->Constants.MakeArray(vtkDataSetAttributes::GhostArrayName(),
         ElementType::UInt8, 1, cells.CellCount(), grid->GetNumberOfPoints(), 0.0));
   }
@@ -453,7 +451,7 @@ void PatchAssembler::AddOriginArrays(const Block& block, bool hasBlockCells, vtk
         grid->GetNumberOfCells(), grid->GetNumberOfPoints(), value));
   };
   add("level", block.Level);
-  add("rank", this->Options.Rank);
+  add("rank", this->Rank);
   if (!hasBlockCells) {  // the block has one patch
     add("patch id", block.Parts[0].Owner);
     add("patch owner", this->Data.Patches[block.Parts[0].Owner].Writer);

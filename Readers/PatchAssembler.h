@@ -8,6 +8,7 @@
 #include "Plan/Blocks.h"
 #include "Plan/Interest.h"
 #include "Read/LoadRequest.h"
+#include "Read/ReadRequest.h"
 #include "Read/StepRead.h"
 
 #include <vtkDataSet.h>
@@ -16,7 +17,6 @@
 #include <vtkUnsignedCharArray.h>
 
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,26 +24,18 @@ class vtkDataSetAttributes;
 class vtkIntArray;
 class vtkMultiBlockDataSet;
 
-class vtkDataArray;
-
-class vtkDataSet;
-
 namespace patchio {
 
 /// Computes the ghost flags of cells from the positions of blocks and patches.
 class CellFlags
 {
 public:
-  /// Keeps references to `catalog` and `nesting`. `ghosts`: number of ghost layers from the files, along each
-  /// axis, by which grids extend beyond their patches. `blankRefined`: true marks cells under finer patches.
-  /// `ghostLayer`: true if blocks have a layer of neighbours' cells.
-  CellFlags(
-      const Catalog& catalog, const Nesting& nesting, const Int3& ghosts, bool blankRefined, bool ghostLayer)
-      : Data(catalog),
-        PatchNesting(nesting),
-        Ghosts(ghosts),
-        BlankRefined(blankRefined),
-        GhostLayer(ghostLayer)
+  /// Keeps references to the catalog, the nesting and the options of `loaded`.
+  explicit CellFlags(const LoadedStep& loaded)
+      : Data(loaded.Data()),
+        PatchNesting(*loaded.Plan.Nests),
+        Options(loaded.Options),
+        GhostLayer(AddsGhostLayer(loaded.Data(), loaded.Options))
   {
   }
 
@@ -61,8 +53,8 @@ private:
 
   const Catalog& Data;
   const Nesting& PatchNesting;
-  const Int3 Ghosts;
-  const bool BlankRefined, GhostLayer;
+  const StepOptions& Options;
+  const bool GhostLayer;  ///< true if blocks have a layer of neighbours' cells
 };
 
 /// Hides the points of a rectilinear or structured grid that are NaN in all of the point arrays `arrays`, and
@@ -70,23 +62,6 @@ private:
 /// Hides nothing if `arrays` is empty. Adds the flags even if no point is hidden, because all blocks should
 /// have the same arrays.
 void HideUndefinedPoints(vtkDataSet* grid, const std::vector<vtkDataArray*>& arrays);
-
-/// The options of PatchAssembler.
-struct AssemblyOptions
-{
-  bool BlankRefined = true;  ///< marks cells under finer patches as refined
-  bool PatchIds = false;     ///< adds arrays with the level, the ranks and the patch of each cell
-  bool Vectors = true;  ///< composes vectors, see ComposedVectors(); has no effect on a sphere, where the
-                        ///< components have other directions
-  bool PointsAsImage = false;  ///< makes images of lists of points
-  bool HideUndefined = true;   ///< hides points of rectilinear grids that are undefined in all arrays
-  bool Sphere = false;         ///< puts geographic grids on a sphere
-  bool HidesCells = false;     ///< true if a block of any rank may have hidden cells
-  bool GhostLayer = false;     ///< true if blocks have a layer of neighbours' cells
-  int Rank = 0;                ///< number of this rank, for the arrays and field data "rank"
-  /// See LoadedStep::Blanks.
-  std::vector<std::optional<BlankArray>> Blanks;
-};
 
 /// The part of a block that is the same at all steps of a file: the grid, the flags, and the arrays of
 /// time-invariant variables.
@@ -101,13 +76,10 @@ struct BlockFrame
 class PatchAssembler
 {
 public:
-  /// Keeps references to all arguments except `ghosts` and `options`. `nesting`: describes the patches in the
-  /// output of all ranks. `variables`: in the order of the arrays of each block. `ghosts`: number of ghost
-  /// layers, along each axis, by which all grids extend beyond their patches. `memory`: pool for the arrays
-  /// that this class makes.
-  PatchAssembler(const Catalog& catalog, const Nesting& nesting,
-      const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
-      MemoryPool& memory);
+  /// Keeps a reference to `loaded`. `rank`: number of this rank, for the arrays and field data "rank".
+  /// `pointsAsImages`: true makes images of lists of points. `hidesCells`: true if a block of any rank may
+  /// have hidden cells.
+  PatchAssembler(const LoadedStep& loaded, int rank, bool pointsAsImages, bool hidesCells);
   ~PatchAssembler();
 
   /// Makes the tree of the output, which is the same on all ranks: a multipiece data set for each level, with
@@ -129,16 +101,12 @@ public:
 private:
   bool IsPointList(const Block& block) const { return this->Data.RoleOf(block.Level) == LevelRole::Points; }
   bool IsTimeInvariant(std::size_t variable) const;
-  bool IsGeometry(std::size_t variable) const;
   void AddArrays(const Block& block, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays,
       bool timeInvariant, vtkDataSet* grid);
   std::vector<ComposedVector> RequestedVectors() const;
   void AddVectors(const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid) const;
   void AddBlankArray(std::size_t variable, vtkDataSet* grid);
-  bool BecomesPolyData(const Block& block) const
-  {
-    return this->IsPointList(block) && !this->Options.PointsAsImage;
-  }
+  bool BecomesPolyData(const Block& block) const { return this->IsPointList(block) && !this->PointsAsImages; }
   vtkDataSetAttributes* AttributesOf(std::size_t variable, bool isPointData, vtkDataSet* grid) const;
   BlockFrame MakePointFrame(const Block& block, const LoadedArray* positions) const;
   vtkSmartPointer<vtkDataSet> MakeMeshGrid(const Block& block, const std::vector<LoadedArray*>& arrays) const;
@@ -151,12 +119,13 @@ private:
   void AddFieldData(const Block& block, vtkDataSet* grid) const;
   Box CellsOf(const Block& block) const;
 
+  const LoadedStep& Loaded;
   const Catalog& Data;
   const std::vector<VariableRequest>& Variables;
-  Int3 Ghosts;
-  AssemblyOptions Options;
+  const StepOptions& Options;
+  const int Rank;
+  const bool PointsAsImages, HidesCells;
   CellFlags Flags;
-  MemoryPool& Memory;
   ConstantArrays Constants;
   std::vector<ComposedVector> Vectors;     ///< the components are indices in Variables
   vtkSmartPointer<vtkIntArray> RankValue;  ///< array "rank" of the field data, which many blocks share

@@ -82,23 +82,6 @@ bool MayHideCells(const LoadedStep& loaded)
   return stepOptions.HideRefined && levels.size() > 1;
 }
 
-AssemblyOptions AssemblyOptionsOf(const LoadedStep& loaded, int rank, bool pointsAsImages)
-{
-  const StepOptions& stepOptions = loaded.Options;
-  AssemblyOptions options;
-  options.BlankRefined = stepOptions.HideRefined;
-  options.PatchIds = stepOptions.PatchIds;
-  options.Vectors = stepOptions.Vectors;
-  options.PointsAsImage = pointsAsImages;
-  options.HideUndefined = stepOptions.HideUndefined && loaded.HasUndefined;
-  options.Sphere = stepOptions.Sphere;
-  options.GhostLayer = AddsGhostLayer(loaded.Data(), stepOptions);
-  options.Rank = rank;
-  options.HidesCells = MayHideCells(loaded);
-  options.Blanks = loaded.Blanks;
-  return options;
-}
-
 /// Returns the grid of the block with the index `number` in StepPlan::LocalBlocks; null if the patch of the
 /// block is not shown. Makes `frame` if frame.Grid is null.
 vtkSmartPointer<vtkDataSet> MakeBlock(
@@ -201,8 +184,7 @@ void AssembleOutput(
   const Stopwatch watch;
   const StepOptions& stepOptions = loaded.Options;
   const StepPlan& plan = loaded.Plan;
-  PatchAssembler assembler(loaded.Data(), *plan.Nests, loaded.Variables(), stepOptions.Ghosts,
-      AssemblyOptionsOf(loaded, rank, pointsAsImages), loaded.Memory());
+  PatchAssembler assembler(loaded, rank, pointsAsImages, MayHideCells(loaded));
   // Overlapping AMR uses the grids of a tree.
   auto* const amr = vtkOverlappingAMR::SafeDownCast(output);
   const auto tree = amr ? vtkSmartPointer<vtkMultiBlockDataSet>::New()

@@ -255,9 +255,8 @@ int vtkPatchReader::FillOutputPortInformation(int, vtkInformation* info)
   return 1;
 }
 
-/// Makes a vtkOverlappingAMR if the user has selected it and the data allow it, otherwise a
-/// vtkMultiBlockDataSet.
-/// Collective: every rank of the controller calls it.
+/// Makes a vtkOverlappingAMR if OutputsAmr() is true and vtkOverlappingAMR can represent the data, otherwise
+/// a vtkMultiBlockDataSet. Collective: every rank of the controller calls it.
 int vtkPatchReader::RequestDataObject(
     vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
@@ -395,13 +394,11 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
   this->ReportWarning(loaded.Warning());
 }
 
-/// Returns the request for an update of VTK's pipeline. Throws Error if the region is invalid. Collective:
-/// every rank of the controller calls it.
+/// Returns the request for an update of VTK's pipeline. Collective: every rank of the controller calls it.
 ReadRequest vtkPatchReader::MakeReadRequest(vtkInformation* info)
 {
   Internals& self = *this->Internal;
   ReadRequest request = this->RequestFromProperties();
-  CheckRegion(request.Options.Region);
   request.Options.Piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
   request.Options.Pieces =
       std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));

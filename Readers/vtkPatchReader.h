@@ -12,18 +12,19 @@
  * With SetBlocks(OVERLAPPING_AMR), the output is a vtkOverlappingAMR of the patches. All ranks have the boxes
  * of all patches.
  *
- * With SliceWhileReading and the region ON_PLANE_OF_INTEREST, the output has a vtkPolyData for each level: the
- * polygons of this rank.
+ * With SliceWhileReading and the region ON_PLANE_OF_INTEREST, the output has a vtkPolyData for each level:
+ * the polygons of this rank.
  *
  * While BlankRefinedCells is on, cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL
- * and DUPLICATECELL. While AddGhostLayer or SkipByValue is on, some are only DUPLICATECELL, next to visible
- * cells, or also HIDDENCELL. Ghost layers, and cells that another patch of the level also has, are marked
- * DUPLICATECELL. Ghost cells outside all shown patches are also marked HIDDENCELL.
+ * and DUPLICATECELL. With AddGhostLayer or SkipByValue, such cells next to visible cells may be marked only
+ * DUPLICATECELL; with SkipByValue, such cells may also be marked HIDDENCELL. Ghost layers, and cells that
+ * another patch of the level shows, are marked DUPLICATECELL. Ghost cells outside all shown patches are also
+ * marked HIDDENCELL.
  *
  * The root has the field data "time" and "step", and "date" if the data have a date. Each block has the field
- * data "level" and "rank". A block also has the field data "patch", the number of the patch in the level as
- * in the name of the block, if the block is a single patch, or a whole box of a level of separate boxes
- * (LevelRole::Separate).
+ * data "level" and "rank", and "levels" if the vertical axis has labels (GrADS). A block also has the field
+ * data "patch", the number of the patch in the level, if the block is a patch or a part of a patch, or a
+ * whole box of a level of separate boxes (LevelRole::Separate).
  *
  * Reading is parallel on two levels, as in S. Liu et al., "Two Level Parallel Data Read Acceleration Method
  * for Visualization in Scientific Computing" (2017; sections on task generation, and figure 8).

@@ -259,8 +259,8 @@ public:
   ///@}
 
   ///@{
-  /// On: shows only the dumps that the series file (dumps.visit) lists, or only the opened plotfile. Off: also
-  /// shows the other dumps or plotfiles of the same folder. Off by default.
+  /// On: shows only the dumps that the series file (dumps.visit) lists, or only the opened plotfile. Off:
+  /// also shows the other dumps or plotfiles of the same folder. Off by default.
   void SetListedDumpsOnly(bool on);
   vtkGetMacro(ListedDumpsOnly, bool);
   vtkBooleanMacro(ListedDumpsOnly, bool);

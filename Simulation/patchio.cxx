@@ -247,9 +247,11 @@ extern "C" __attribute__((visibility("default"))) patchio_output* patchio_open_f
 
 int patchio_compute(patchio_output* output, MPI_Comm* compute)
 {
+  if (compute) {
+    *compute = MPI_COMM_NULL;
+  }
   return Try(output, [&](output::Output& engine) {
     Require(compute, "patchio_compute", "the communicator");
-    *compute = MPI_COMM_NULL;
     *compute = engine.Compute();
   });
 }

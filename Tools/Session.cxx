@@ -2,11 +2,11 @@
 
 #include "Base/Communicator.h"
 #include "Base/File.h"
+#include "Base/Text.h"
 #include "Formats/Format.h"
 
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <cstdio>
 
 namespace patchio::tools {
@@ -16,10 +16,7 @@ namespace {
 /// replace a number that is too large by the largest one.
 std::string CheckStep(const std::string& text)
 {
-  std::int64_t step = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, step);
-  return read.ec == std::errc() && read.ptr == end ? "" : "expected a step number, found " + text;
+  return ParseNumber<std::int64_t>(text) ? "" : "expected a step number, found " + text;
 }
 
 }  // namespace
@@ -61,11 +58,7 @@ Session::~Session()
 
 void Session::OnRoot(const std::function<void()>& work) const
 {
-  RunOnAllRanks(this->Ranks(), [&] {
-    if (this->IsRoot()) {
-      work();
-    }
-  });
+  RunOnRankZero(this->Ranks(), work);
 }
 
 void Session::Print(const std::string& line) const

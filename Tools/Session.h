@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -31,6 +32,12 @@ struct SeriesArguments
   std::optional<std::int64_t> Step;  ///< nullopt: all steps
   bool ListedOnly = false;           ///< see SeriesOptions::ListedOnly
   int Threads = 4;                   ///< threads of a rank that inspect files
+
+  /// Returns the number of the selected step, or an empty list for all steps.
+  std::vector<std::int64_t> Numbers() const
+  {
+    return this->Step ? std::vector<std::int64_t>{*this->Step} : std::vector<std::int64_t>();
+  }
 };
 
 /// Adds the required argument "path" of the data. `path` gets the normalized path. orElse: text for the help

@@ -59,30 +59,6 @@ bool CanHold(ElementType wide, ElementType narrow)
   return a.Least <= b.Least && b.Greatest <= a.Greatest;
 }
 
-/// Returns PatchIO's type for the values of an array; nullopt if PatchIO does not support the type of the
-/// array.
-std::optional<ElementType> TypeToWrite(vtkDataArray* array)
-{
-  if (const std::optional<ElementType> same = ElementTypeOf(array)) {
-    return same;
-  }
-  switch (array->GetDataType()) {
-    case VTK_BIT:
-      return ElementType::UInt8;
-    case VTK_CHAR:
-      return std::is_signed_v<char> ? ElementType::Int8 : ElementType::UInt8;
-    case VTK_LONG:
-    case VTK_LONG_LONG:
-    case VTK_ID_TYPE:
-      return ElementType::Int64;
-    case VTK_UNSIGNED_LONG:
-    case VTK_UNSIGNED_LONG_LONG:
-      return ElementType::UInt64;
-    default:
-      return std::nullopt;
-  }
-}
-
 /// Returns whether an array has values and all values are NaN.
 bool IsBlank(vtkDataArray* array)
 {
@@ -100,15 +76,20 @@ bool IsBlank(vtkDataArray* array)
 }
 
 /// Adds descriptions of the selected cell arrays or point arrays to `descriptions`, see ArraysOf().
-void AddArrays(vtkDataSetAttributes* attributes, Centering center, const ArrayChoice& isSelected,
+void AddArrays(vtkDataSet* grid, Centering center, const ArrayChoice& isSelected,
     std::vector<ArrayDescription>& descriptions, std::set<std::string>& notes)
 {
+  const bool cells = center == Centering::Cell;
+  vtkDataSetAttributes* const attributes =
+      cells ? static_cast<vtkDataSetAttributes*>(grid->GetCellData()) : grid->GetPointData();
+  const vtkIdType tuples = cells ? grid->GetNumberOfCells() : grid->GetNumberOfPoints();
   const char* const centerName = center == Centering::Cell ? "cell" : "point";
   for (int i = 0; i < attributes->GetNumberOfArrays(); ++i) {
     vtkAbstractArray* const any = attributes->GetAbstractArray(i);
     vtkDataArray* const array = vtkDataArray::SafeDownCast(any);
     const std::string name = any->GetName() ? any->GetName() : "";
-    if (name == vtkDataSetAttributes::GhostArrayName() || !isSelected(name.c_str(), center)) {
+    const bool isFlags = name == vtkDataSetAttributes::GhostArrayName();
+    if (!isFlags && !isSelected(name.c_str(), center)) {
       continue;
     }
     if (!array || name.empty() || array->GetNumberOfComponents() == 0) {
@@ -117,26 +98,51 @@ void AddArrays(vtkDataSetAttributes* attributes, Centering center, const ArrayCh
                 : "PatchIO containers support only numbers"));
       continue;
     }
-    const std::optional<ElementType> type = TypeToWrite(array);
-    if (!type) {
-      throw Error(
-          fmt::format("The {} array '{}' has the type {}, which PatchIO containers do not support. Deselect "
-                      "it (Choose Arrays To Write), or convert it (Calculator).",
-              centerName, PlainText(name), array->GetDataTypeAsString()));
+    const std::string text = fmt::format("{} array '{}'", centerName, PlainText(name));
+    if (array->GetNumberOfTuples() < tuples) {
+      throw Error(fmt::format("The {} has values for {} {}s, but the grid has {}. Correct the array's size.",
+          text, array->GetNumberOfTuples(), centerName, tuples));
     }
-    descriptions.push_back({name, center, array->GetNumberOfComponents(), *type, false, IsBlank(array), false,
-        MeshRole::Values, 0});
+    if (!isFlags) {
+      descriptions.push_back({name, center, array->GetNumberOfComponents(), TypeToWrite(array, text), false,
+          IsBlank(array), false, MeshRole::Values, 0});
+    }
   }
 }
 
 }  // namespace
 
+ElementType TypeToWrite(vtkDataArray* array, const std::string& name)
+{
+  if (const std::optional<ElementType> same = ElementTypeOf(array)) {
+    return *same;
+  }
+  switch (array->GetDataType()) {
+    case VTK_BIT:
+      return ElementType::UInt8;
+    case VTK_CHAR:
+      return std::is_signed_v<char> ? ElementType::Int8 : ElementType::UInt8;
+    case VTK_LONG:
+    case VTK_LONG_LONG:
+    case VTK_ID_TYPE:
+      return ElementType::Int64;
+    case VTK_UNSIGNED_LONG:
+    case VTK_UNSIGNED_LONG_LONG:
+      return ElementType::UInt64;
+    default:
+      throw Error(
+          fmt::format("The {} has the type {}, which PatchIO containers do not support. Deselect it "
+                      "(Choose Arrays To Write), or convert it (Calculator).",
+              name, array->GetDataTypeAsString()));
+  }
+}
+
 std::vector<ArrayDescription> ArraysOf(
     vtkDataSet* grid, const ArrayChoice& isSelected, std::set<std::string>& notes)
 {
   std::vector<ArrayDescription> descriptions;
-  AddArrays(grid->GetCellData(), Centering::Cell, isSelected, descriptions, notes);
-  AddArrays(grid->GetPointData(), Centering::Node, isSelected, descriptions, notes);
+  AddArrays(grid, Centering::Cell, isSelected, descriptions, notes);
+  AddArrays(grid, Centering::Node, isSelected, descriptions, notes);
   return descriptions;
 }
 

@@ -5,7 +5,7 @@
 #include "Base/Error.h"
 #include "Catalog/Box.h"
 #include "Catalog/Nesting.h"
-#include "DataArrays.h"
+#include "Filters/BlockFilter.h"
 #include "Formats/Container/StepLayout.h"
 #include "InputTree.h"
 #include "Plan/BoxCover.h"
@@ -16,8 +16,10 @@
 #include <vtkDataArray.h>
 #include <vtkDataSetAttributes.h>
 #include <vtkFieldData.h>
+#include <vtkIdList.h>
 #include <vtkImageData.h>
 #include <vtkMatrix3x3.h>
+#include <vtkNew.h>
 #include <vtkPointData.h>
 #include <vtkPoints.h>
 #include <vtkRectilinearGrid.h>
@@ -219,7 +221,8 @@ void DescribeUniformGrid(vtkImageData* grid, GridPiece& piece)
   }
 }
 
-/// Sets the positions of the axes and the labels of axis 2. Throws Error if positions do not increase.
+/// Sets the positions of the axes and the labels of axis 2. Throws Error if positions are missing or do not
+/// increase.
 void DescribeRectilinearGrid(vtkRectilinearGrid* grid, GridPiece& piece)
 {
   vtkDataArray* const coordinates[] = {
@@ -229,7 +232,14 @@ void DescribeRectilinearGrid(vtkRectilinearGrid* grid, GridPiece& piece)
   for (int axis = 0; axis < 3; ++axis) {
     Axis& to = piece.Axes[axis];
     to.First = extent[2 * axis];
-    for (vtkIdType i = 0; i < coordinates[axis]->GetNumberOfTuples(); ++i) {
+    const vtkIdType count = extent[2 * axis + 1] - extent[2 * axis] + 1;
+    if (!coordinates[axis] || coordinates[axis]->GetNumberOfTuples() < count) {
+      throw Error(fmt::format(
+          "The data have a rectilinear grid with {} points along axis {}, but fewer positions. Set a "
+          "position for each point.",
+          count, axis));
+    }
+    for (vtkIdType i = 0; i < count; ++i) {
       to.Positions.push_back(coordinates[axis]->GetTuple1(i));
     }
     if (std::adjacent_find(to.Positions.begin(), to.Positions.end(), std::greater_equal<>()) !=
@@ -248,15 +258,23 @@ void DescribeRectilinearGrid(vtkRectilinearGrid* grid, GridPiece& piece)
   }
 }
 
-/// Sets IsPlane and adds the array of the node positions.
+/// Sets IsPlane and adds the array of the node positions. Throws Error if positions are missing.
 void DescribeCurvilinearGrid(vtkStructuredGrid* grid, GridPiece& piece)
 {
   vtkDataArray* const points = grid->GetPoints()->GetData();
+  const std::int64_t count = NodesOf(piece, piece.Whole).CellCount();
+  if (points->GetNumberOfTuples() < count) {
+    throw Error(
+        fmt::format("The data have a curvilinear grid with {} points, but {} positions. Set a position for "
+                    "each point.",
+            count, points->GetNumberOfTuples()));
+  }
   piece.IsPlane = (piece.FlatAxes & 4) != 0;
   for (vtkIdType i = 0; piece.IsPlane && i < points->GetNumberOfTuples(); ++i) {
     piece.IsPlane = points->GetComponent(i, 2) == 0;
   }
-  piece.Arrays.push_back({"Coords", Centering::Node, 3, *ElementTypeOf(points), false, false, true});
+  piece.Arrays.push_back(
+      {"Coords", Centering::Node, 3, TypeToWrite(points, "array of positions"), false, false, true});
 }
 
 /// Sets the grid type and the geometry of a piece from a structured grid. Throws Error for other grids.
@@ -293,39 +311,65 @@ void DescribeGeometry(vtkDataSet* grid, GridPiece& piece)
   }
 }
 
-/// Returns the bits that are set in any of the flags; 0 if `flags` is null.
-unsigned char UnionOf(vtkUnsignedCharArray* flags)
+/// Returns the values of an array of flags; an empty list if `array` is null.
+std::vector<unsigned char> FlagsOf(vtkUnsignedCharArray* array)
+{
+  return array ? std::vector<unsigned char>(
+                     array->GetPointer(0), array->GetPointer(0) + array->GetNumberOfTuples())
+               : std::vector<unsigned char>();
+}
+
+/// Returns the bits that are set in any of the flags.
+unsigned char UnionOf(const std::vector<unsigned char>& flags)
 {
   unsigned char all = 0;
-  for (vtkIdType i = 0; flags && i < flags->GetNumberOfTuples(); ++i) {
-    all |= flags->GetValue(i);
+  for (const unsigned char flag : flags) {
+    all |= flag;
   }
   return all;
 }
 
-/// Returns whether the grid is rectilinear and has hidden points, and at each of these points some point
-/// array is NaN. The reader then hides these points again, and the cells around them.
-bool HidesUndefined(vtkDataSet* grid)
+/// Returns whether the grid is rectilinear and has hidden points, and all its selected point arrays are NaN
+/// at each of these points. The reader then hides these points again, and the cells around them. `flags`:
+/// flags of the points.
+bool HidesUndefined(
+    vtkDataSet* grid, const std::vector<unsigned char>& flags, const std::vector<ArrayDescription>& selected)
 {
-  vtkUnsignedCharArray* const flags = grid->GetPointGhostArray();
-  if (!vtkRectilinearGrid::SafeDownCast(grid) || (UnionOf(flags) & vtkDataSetAttributes::HIDDENPOINT) == 0) {
+  if (!vtkRectilinearGrid::SafeDownCast(grid) || !(UnionOf(flags) & vtkDataSetAttributes::HIDDENPOINT)) {
     return false;
   }
-  const auto isUndefined = [&](vtkIdType point) {
-    for (int i = 0; i < grid->GetPointData()->GetNumberOfArrays(); ++i) {
-      vtkDataArray* const array = grid->GetPointData()->GetArray(i);
-      if (array && std::isnan(array->GetComponent(point, 0))) {
-        return true;
+  bool found = false;
+  for (const ArrayDescription& description : selected) {
+    if (description.Center != Centering::Node) {
+      continue;
+    }
+    found = true;
+    const vtkSmartPointer<vtkDataArray> array = ArrayOf(grid, description);
+    for (vtkIdType point = 0; point < grid->GetNumberOfPoints(); ++point) {
+      const double* const values =
+          flags[point] & vtkDataSetAttributes::HIDDENPOINT ? array->GetTuple(point) : nullptr;
+      if (values && std::none_of(values, values + array->GetNumberOfComponents(),
+                        [](double value) { return std::isnan(value); })) {
+        return false;
       }
     }
-    return false;
-  };
-  for (vtkIdType point = 0; point < flags->GetNumberOfTuples(); ++point) {
-    if ((flags->GetValue(point) & vtkDataSetAttributes::HIDDENPOINT) && !isUndefined(point)) {
-      return false;
+  }
+  return found;
+}
+
+/// Clears HIDDENCELL in the flags of the cells around hidden points. `points`: flags of the points.
+void ShowCellsAtHiddenPoints(
+    vtkDataSet* grid, const std::vector<unsigned char>& points, std::vector<unsigned char>& flags)
+{
+  vtkNew<vtkIdList> cells;
+  for (vtkIdType point = 0; !flags.empty() && point < grid->GetNumberOfPoints(); ++point) {
+    if (points[point] & vtkDataSetAttributes::HIDDENPOINT) {
+      grid->GetPointCells(point, cells);
+      for (vtkIdType c = 0; c < cells->GetNumberOfIds(); ++c) {
+        flags[cells->GetId(c)] &= static_cast<unsigned char>(~vtkDataSetAttributes::HIDDENCELL);
+      }
     }
   }
-  return true;
 }
 
 /// Adds the ghost flags of cells or points as the array FlagsName, and a message about this array to `notes`.
@@ -345,15 +389,13 @@ void AddFlagArray(Centering center, GridPiece& piece, std::set<std::string>& not
 
 /// Throws Error for a merged block of PatchIO's reader with a layer of neighbours' cells, because the flags
 /// of the block do not distinguish cells of the layer from refined cells.
-void CheckGhostLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const GridPiece& piece)
+void CheckGhostLayers(const std::vector<unsigned char>& flags, FlagMeaning meaning, const GridPiece& piece)
 {
-  const bool merged = flags && piece.Level >= 0 && !meaning.IsAmrBlock && !meaning.IsWholePatch;
-  for (vtkIdType cell = 0; merged && cell < flags->GetNumberOfTuples(); ++cell) {
-    if (flags->GetValue(cell) == vtkDataSetAttributes::DUPLICATECELL) {
-      throw Error(
-          "PatchIO containers do not support merged blocks with ghost layers. Turn off Add Ghost Layer in "
-          "the reader, or set Blocks to As patches.");
-    }
+  const bool merged = piece.Level >= 0 && !meaning.IsAmrBlock && !meaning.IsWholePatch;
+  if (merged && std::find(flags.begin(), flags.end(), vtkDataSetAttributes::DUPLICATECELL) != flags.end()) {
+    throw Error(
+        "PatchIO containers do not support merged blocks with ghost layers. Turn off Add Ghost Layer in "
+        "the reader, or set Blocks to As patches.");
   }
 }
 
@@ -369,27 +411,24 @@ std::vector<Box> DescribeArrays(vtkDataSet* grid, const std::vector<unsigned cha
   if (piece.Mesh.Points > 0) {
     return {piece.Cells};  // the flags of a mesh are mesh arrays
   }
-  vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
-  const unsigned char any = UnionOf(flags);
-  piece.Hides = piece.Hides || (any & vtkDataSetAttributes::REFINEDCELL);
-  if (HidesUndefined(grid)) {
+  std::vector<unsigned char> flags = flagsToUse.empty() ? FlagsOf(grid->GetCellGhostArray()) : flagsToUse;
+  const std::vector<unsigned char> flagsOfPoints = FlagsOf(grid->GetPointGhostArray());
+  if (HidesUndefined(grid, flagsOfPoints, piece.Arrays)) {
     for (ArrayDescription& array : piece.Arrays) {
-      array.HidesUndefined = array.Center == Centering::Node &&
-                             (array.Type == ElementType::Float32 || array.Type == ElementType::Float64);
+      array.HidesUndefined = array.Center == Centering::Node;
     }
-    return {piece.Cells};
-  }
-  if (UnionOf(grid->GetPointGhostArray()) & vtkDataSetAttributes::HIDDENPOINT) {
+    ShowCellsAtHiddenPoints(grid, flagsOfPoints, flags);
+  } else if (UnionOf(flagsOfPoints) & vtkDataSetAttributes::HIDDENPOINT) {
     AddFlagArray(Centering::Node, piece, notes);
   }
+  const unsigned char any = UnionOf(flags);
+  piece.Hides = piece.Hides || (any & vtkDataSetAttributes::REFINEDCELL);
   if (piece.Type == GridType::Curvilinear && (any & vtkDataSetAttributes::REFINEDCELL)) {
     AddFlagArray(Centering::Cell, piece, notes);  // indices do not show which blocks refine other blocks
   }
   const FlagMeaning meaning{NumberInFieldData(grid, "patch", -1) >= 0, isAmr};
   CheckGhostLayers(flags, meaning, piece);
-  const unsigned char* const own = any ? flags->GetPointer(0) : nullptr;
-  const CellsToWrite toWrite =
-      FindCellsToWrite(piece.Cells, flagsToUse.empty() ? own : flagsToUse.data(), meaning);
+  const CellsToWrite toWrite = FindCellsToWrite(piece.Cells, any ? flags.data() : nullptr, meaning);
   if (toWrite.NeedsFlags) {
     AddFlagArray(Centering::Cell, piece, notes);
   } else if ((any & vtkDataSetAttributes::HIDDENCELL) && piece.Level < 0) {
@@ -447,7 +486,7 @@ bool MarkUncoveredCells(vtkDataSet* grid, const GridPiece& piece, const std::vec
         const bool isCovered = !covered.empty() && covered[cell];
         if ((flag & vtkDataSetAttributes::REFINEDCELL) && !(flag & UncoveredCell) && !isCovered) {
           if (flags.empty()) {
-            flags.assign(own->GetPointer(0), own->GetPointer(own->GetNumberOfTuples()));
+            flags = FlagsOf(own);
           }
           flags[row + i] |= UncoveredCell;
           changed = true;
@@ -461,11 +500,6 @@ bool MarkUncoveredCells(vtkDataSet* grid, const GridPiece& piece, const std::vec
 /// The number of bytes of copied values at which a batch ends. The writer copies values that VTK stores in
 /// another form or as a part of a larger array.
 constexpr std::uint64_t MaxCopiedBytes = std::uint64_t(256) << 20;
-
-std::string TextOf(const std::vector<std::byte>& bytes)
-{
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 }  // namespace
 
@@ -504,21 +538,10 @@ void InputStep::CollectPieces(
     }
   });
   this->Pieces.clear();
-  for (const std::string& bytes : this->Ranks.AllGather(TextOf(EncodePieces(local)))) {
+  for (const std::string& bytes : this->Ranks.AllGather(PackValues(EncodePieces(local)))) {
     DecodePieces(bytes, this->Pieces);
   }
-  std::string lines;
-  for (const std::string& note : notes) {
-    lines += note + "\n";
-  }
-  std::set<std::string> all;
-  for (const std::string& text : this->Ranks.AllGather(lines)) {
-    for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos;
-         begin = end + 1) {
-      all.insert(text.substr(begin, end - begin));
-    }
-  }
-  this->AllNotes = {all.begin(), all.end()};
+  this->AllNotes = GatherTexts(notes, this->Ranks);
   this->MergedCatalog = MakeStepCatalog(this->Pieces);
 }
 

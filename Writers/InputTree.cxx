@@ -2,21 +2,19 @@
 
 #include "Base/Bytes.h"
 #include "Base/Error.h"
+#include "Base/Text.h"
 #include "Filters/VtkVersions.h"
 
 #include <vtkCompositeDataSet.h>
 #include <vtkDataArray.h>
 #include <vtkDataObjectTree.h>
+#include <vtkDataObjectTreeIterator.h>
 #include <vtkFieldData.h>
 #include <vtkInformation.h>
-#include <vtkMultiBlockDataSet.h>
 #include <vtkPartitionedDataSet.h>
-#include <vtkPartitionedDataSetCollection.h>
 #include <vtkSmartPointer.h>
 #include <vtkUniformGrid.h>
 #include <vtkUniformGridAMR.h>
-
-#include <charconv>
 
 namespace patchio {
 
@@ -102,8 +100,7 @@ private:
   void AddGrid(vtkDataObject* data, InputGrid parent);
   void VisitLevels(vtkUniformGridAMR* levels, const InputGrid& parent);
   void VisitPieces(vtkPartitionedDataSet* pieces, const InputGrid& parent);
-  template <typename Tree>
-  void VisitBlocks(Tree* tree, unsigned int count, const InputGrid& parent);
+  void VisitBlocks(vtkDataObjectTree* tree, const InputGrid& parent);
 };
 
 void TreeWalker::Visit(vtkDataObject* data, const std::vector<int>& group, const std::string& name)
@@ -116,10 +113,8 @@ void TreeWalker::Visit(vtkDataObject* data, const std::vector<int>& group, const
     this->VisitLevels(levels, parent);
   } else if (auto* pieces = vtkPartitionedDataSet::SafeDownCast(data)) {
     this->VisitPieces(pieces, parent);
-  } else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(data)) {
-    this->VisitBlocks(blocks, blocks->GetNumberOfBlocks(), parent);
-  } else if (auto* sets = vtkPartitionedDataSetCollection::SafeDownCast(data)) {
-    this->VisitBlocks(sets, sets->GetNumberOfPartitionedDataSets(), parent);
+  } else if (auto* tree = vtkDataObjectTree::SafeDownCast(data)) {
+    this->VisitBlocks(tree, parent);
   } else if (data) {
     this->AddGrid(data, parent);
   }
@@ -163,26 +158,22 @@ void TreeWalker::VisitPieces(vtkPartitionedDataSet* pieces, const InputGrid& par
   }
 }
 
-vtkDataObject* BlockOf(vtkMultiBlockDataSet* blocks, unsigned int i)
+void TreeWalker::VisitBlocks(vtkDataObjectTree* tree, const InputGrid& parent)
 {
-  return blocks->GetBlock(i);
-}
-
-vtkDataObject* BlockOf(vtkPartitionedDataSetCollection* sets, unsigned int i)
-{
-  return sets->GetPartitionedDataSet(i);
-}
-
-template <typename Tree>
-void TreeWalker::VisitBlocks(Tree* tree, unsigned int count, const InputGrid& parent)
-{
-  for (unsigned int i = 0; i < count; ++i) {
-    const char* name =
-        tree->HasMetaData(i) ? tree->GetMetaData(i)->Get(vtkCompositeDataSet::NAME()) : nullptr;
-    std::vector<int> group = parent.Group;
-    group.push_back(static_cast<int>(i));
+  const auto children = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
+  children->SkipEmptyNodesOff();
+  children->TraverseSubTreeOff();
+  children->VisitOnlyLeavesOff();
+  std::vector<int> group = parent.Group;
+  group.push_back(0);
+  for (children->InitTraversal(); !children->IsDoneWithTraversal();
+       children->GoToNextItem(), ++group.back()) {
+    const char* const name = children->HasCurrentMetaData()
+                                 ? children->GetCurrentMetaData()->Get(vtkCompositeDataSet::NAME())
+                                 : nullptr;
     const bool both = name && *name && !parent.Name.empty();
-    this->Visit(BlockOf(tree, i), group, parent.Name + (both ? "/" : "") + (name ? name : ""));
+    this->Visit(
+        children->GetCurrentDataObject(), group, parent.Name + (both ? "/" : "") + (name ? name : ""));
   }
 }
 
@@ -197,14 +188,8 @@ std::vector<InputGrid> InputGridsOf(vtkDataObject* data)
 
 int LevelInName(const std::string& name)
 {
-  const std::string before = "level ";
-  int level = -1;
-  if (name.rfind(before, 0) == 0) {
-    const char* const end = name.data() + name.size();
-    const auto [last, fault] = std::from_chars(name.data() + before.size(), end, level);
-    return last == end && fault == std::errc() ? level : -1;
-  }
-  return level;
+  const std::string_view before = "level ";
+  return BeginsWith(name, before) ? ParseNumber<int>(name.substr(before.size())).value_or(-1) : -1;
 }
 
 double NumberInFieldData(vtkDataObject* data, const char* name, double defaultValue)

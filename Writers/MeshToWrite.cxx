@@ -1,7 +1,6 @@
 #include "ArraysToWrite.h"
 
 #include "Base/Error.h"
-#include "DataArrays.h"
 #include "Filters/VtkVersions.h"
 
 #include <vtkCellArray.h>
@@ -40,7 +39,7 @@ void AddMeshArray(vtkDataSet* grid, ArrayDescription description, GridPiece& pie
   vtkDataArray* const array = MeshArrayOf(grid, description);
   if (array && array->GetNumberOfTuples() > 0) {
     description.Components = array->GetNumberOfComponents();
-    description.Type = ElementTypeOf(array).value_or(ElementType::Int64);
+    description.Type = TypeToWrite(array, fmt::format("array '{}'", description.Name));
     piece.Arrays.push_back(description);
   }
 }

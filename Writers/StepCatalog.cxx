@@ -496,12 +496,20 @@ void CatalogMaker::MakeAxisByPosition(int axis)
 {
   Catalog& data = this->Step.Data;
   std::set<double> all;
+  std::map<double, double> labels;  // by position
   for (const GridPiece& piece : this->Pieces) {
-    all.insert(piece.Axes[axis].Positions.begin(), piece.Axes[axis].Positions.end());
+    const Axis& from = piece.Axes[axis];
+    all.insert(from.Positions.begin(), from.Positions.end());
+    for (std::size_t i = 0; i < from.Labels.size(); ++i) {
+      labels[from.Positions[i]] = from.Labels[i];
+    }
   }
   Axis& to = data.Axes[axis];
   to = Axis();
   to.Positions.assign(all.begin(), all.end());
+  for (std::size_t i = 0; !labels.empty() && i < to.Positions.size(); ++i) {
+    to.Labels.push_back(labels.try_emplace(to.Positions[i], to.Positions[i]).first->second);
+  }
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
     const std::vector<double>& own = this->PieceOfPatch(p).Axes[axis].Positions;
     const auto first = std::lower_bound(to.Positions.begin(), to.Positions.end(), own.front());

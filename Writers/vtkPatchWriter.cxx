@@ -267,8 +267,9 @@ int vtkPatchWriter::Write()
 void vtkPatchWriter::WriteSteps()
 {
   Internals& self = *this->Internal;
-  const std::string folder = this->FolderToWrite();
   const std::unique_ptr<Communicator> ranks = MakeCommunicator(self.Controller);
+  std::string folder;
+  RunOnAllRanks(*ranks, [&] { folder = this->FolderToWrite(); });
   if (folder != self.Folder) {
     self.Folder = folder;
     self.Steps.clear();
@@ -276,6 +277,9 @@ void vtkPatchWriter::WriteSteps()
   std::unique_ptr<output::ChannelOutput> directOutput;  // the output ends with this call, also after an error
   std::set<std::string> notes;
   const std::vector<int> indices = this->StepsToWrite();
+  if (this->RepeatsLaterStep(indices)) {
+    self.Steps.clear();
+  }
   const bool inBackground = this->WriteInBackground || IsConfigured(*this);
   bool isFirst = true;
   for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -290,7 +294,6 @@ void vtkPatchWriter::WriteSteps()
     }
     isFirst = false;
     const bool begins = self.Steps.empty();
-    self.Steps[step.Number] = step.Time;
     const bool opens = inBackground ? begins || !self.Background : !directOutput;
     const std::string earlierError = opens ? CatchError([&] { self.EndBackground(); }) : "";
     if (opens) {
@@ -316,12 +319,12 @@ void vtkPatchWriter::WriteSteps()
   this->UpdateProgress(1);
 }
 
-/// Writes a step to the channels that select the step. Throws Error. Collective: every rank of the controller
-/// calls it.
+/// Writes a step to the channels that select the step, and adds the step to Internals::Steps. Throws Error.
+/// Collective: every rank of the controller calls it.
 void vtkPatchWriter::WriteStep(
     output::ChannelOutput& to, Communicator& ranks, const SourceStep& step, std::set<std::string>& notes)
 {
-  const Internals& self = *this->Internal;
+  Internals& self = *this->Internal;
   for (std::size_t c = 0; c < to.Channels().size(); ++c) {
     const output::Channel& channel = to.Channels()[c];
     if (!channel.WritesStep(step.Number)) {
@@ -337,10 +340,15 @@ void vtkPatchWriter::WriteStep(
                 channel.Name, PlainText(name)));
       }
     }
+    // A background thread writes the step even if WriteTo() throws an error of an earlier step.
+    if (to.Thread().IsAsynchronous()) {
+      self.Steps[step.Number] = step.Time;
+    }
     input.WriteTo(to, c,
         IsConfigured(*this) ? CompressionOf(channel.Compression)
                             : static_cast<container::CompressionChoice>(this->Compression));
   }
+  self.Steps[step.Number] = step.Time;
 }
 
 /// Returns the folder of the container. Throws Error if FileName or the input is missing, if the folder lies
@@ -375,14 +383,26 @@ std::vector<int> vtkPatchWriter::StepsToWrite()
   const int steps = static_cast<int>(this->TimesOfInput().size());
   const int last = this->MaxTimeStep < this->MinTimeStep ? steps - 1 : std::min(this->MaxTimeStep, steps - 1);
   std::vector<int> indices;
-  for (int i = this->MinTimeStep; this->WriteAllTimeSteps && i <= last; i += this->TimeStepStride) {
-    indices.push_back(i);
+  for (std::int64_t i = this->MinTimeStep; this->WriteAllTimeSteps && i <= last; i += this->TimeStepStride) {
+    indices.push_back(static_cast<int>(i));
   }
   if (this->WriteAllTimeSteps && steps > 0 && indices.empty()) {
     throw Error(fmt::format("{}: Min Time Step is {}, but the data have {} time steps, numbered 0 to {}.",
         this->FileName, this->MinTimeStep, steps, steps - 1));
   }
   return indices.empty() ? std::vector<int>{-1} : indices;
+}
+
+/// Returns whether an earlier call has written any of the steps of StepsToWrite() after the first one, so
+/// that this call begins a new container. ChooseStepNumber() decides about the first step.
+bool vtkPatchWriter::RepeatsLaterStep(const std::vector<int>& indices)
+{
+  const std::map<std::int64_t, double>& steps = this->Internal->Steps;
+  const std::vector<double> times = this->TimesOfInput();
+  return std::any_of(indices.begin() + 1, indices.end(), [&](int index) {
+    return std::any_of(
+        steps.begin(), steps.end(), [&](const auto& step) { return step.second == times[index]; });
+  });
 }
 
 /// Returns the times of all time steps of the input.

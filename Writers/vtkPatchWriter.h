@@ -171,6 +171,7 @@ private:
       std::set<std::string>& notes);
   std::string FolderToWrite();
   std::vector<int> StepsToWrite();
+  bool RepeatsLaterStep(const std::vector<int>& indices);
   std::vector<double> TimesOfInput();
   vtkDataObject* UpdateInput(int index, int piece, int pieces);
   std::int64_t ChooseStepNumber(std::int64_t numberInData, double time, bool isFirst);

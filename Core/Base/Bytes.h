@@ -19,12 +19,9 @@ constexpr std::uint64_t KiB = 1 << 10;
 constexpr std::uint64_t MiB = 1 << 20;
 
 /// Returns whether this machine is little-endian, so that big-endian data needs swapping.
-inline bool HostIsLittleEndian()
+constexpr bool HostIsLittleEndian()
 {
-  const std::uint16_t one = 1;
-  std::uint8_t first = 0;
-  std::memcpy(&first, &one, 1);
-  return first == 1;
+  return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 }
 
 /// Appends plain values, texts and arrays to a byte string. A text or an array begins with its length (64

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -62,7 +63,7 @@ public:
   {
     std::uint64_t size = bytes.size();
     MPI_Bcast(&size, 1, MPI_UINT64_T, 0, this->Comm);
-    this->ResizeOnAllRanks(bytes, size);
+    this->AllocateOnAllRanks([&] { bytes.resize(size); });
     BroadcastBytes(bytes.data(), size, 0, this->Comm);
   }
 
@@ -71,9 +72,11 @@ public:
     std::vector<std::uint64_t> offsets;
     const std::vector<char> all = this->AllGatherV<char>(text.data(), text.size(), MPI_CHAR, offsets);
     std::vector<std::string> result;
-    for (int rank = 0; rank < this->SizeValue; ++rank) {
-      result.emplace_back(all.data() + offsets[rank], offsets[rank + 1] - offsets[rank]);
-    }
+    this->AllocateOnAllRanks([&] {
+      for (int rank = 0; rank < this->SizeValue; ++rank) {
+        result.emplace_back(all.data() + offsets[rank], offsets[rank + 1] - offsets[rank]);
+      }
+    });
     return result;
   }
 
@@ -85,17 +88,22 @@ public:
     std::uint64_t size = text.size();
     std::vector<std::uint64_t> sizes(this->SizeValue);
     MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, this->Comm);
+    this->AllocateOnAllRanks([&] {
+      for (int rank = 0; this->RankValue == 0 && rank < this->SizeValue; ++rank) {
+        result.emplace_back(sizes[rank], '\0');
+      }
+    });
     if (this->RankValue != 0) {
       ForEachMessage(size, [&](std::uint64_t begin, int count) {
         MPI_Send(text.data() + begin, count, MPI_CHAR, 0, GatherTag, this->Comm);
       });
       return result;
     }
-    result.push_back(text);
+    result[0] = text;
     for (int rank = 1; rank < this->SizeValue; ++rank) {
-      std::string& part = result.emplace_back(sizes[rank], '\0');
       ForEachMessage(sizes[rank], [&](std::uint64_t begin, int count) {
-        MPI_Recv(part.data() + begin, count, MPI_CHAR, rank, GatherTag, this->Comm, MPI_STATUS_IGNORE);
+        MPI_Recv(
+            result[rank].data() + begin, count, MPI_CHAR, rank, GatherTag, this->Comm, MPI_STATUS_IGNORE);
       });
     }
     return result;
@@ -108,14 +116,17 @@ public:
       sendSizes.push_back(text.size());
     }
     MPI_Alltoall(sendSizes.data(), 1, MPI_UINT64_T, receiveSizes.data(), 1, MPI_UINT64_T, this->Comm);
+    this->AllocateOnAllRanks([&] {
+      into.resize(this->SizeValue);
+      for (int rank = 0; rank < this->SizeValue; ++rank) {
+        into[rank].resize(receiveSizes[rank]);
+      }
+    });
     std::vector<MPI_Request> requests;
-    into.resize(this->SizeValue);
     for (int rank = 0; rank < this->SizeValue; ++rank) {
-      std::string& part = into[rank];
-      part.resize(receiveSizes[rank]);
       ForEachMessage(receiveSizes[rank], [&](std::uint64_t begin, int count) {
-        MPI_Irecv(
-            part.data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm, &requests.emplace_back());
+        MPI_Irecv(into[rank].data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm,
+            &requests.emplace_back());
       });
     }
     for (int rank = 0; rank < this->SizeValue; ++rank) {
@@ -181,20 +192,22 @@ protected:
   }
 
 private:
-  /// Resizes `bytes`. Collective: every rank of the communicator calls it. All ranks throw Error if one rank
-  /// has too little memory, because the other ranks would wait for that rank in the broadcast.
-  void ResizeOnAllRanks(std::vector<std::byte>& bytes, std::uint64_t size)
+  /// Runs `allocate`, which allocates the memory of messages. Collective: every rank of the communicator
+  /// calls it. All ranks throw Error if one rank has too little memory, because the other ranks would wait
+  /// for that rank in the exchange.
+  template <typename Allocate>
+  void AllocateOnAllRanks(const Allocate& allocate)
   {
     int enough = 1;
     try {
-      bytes.resize(size);
+      allocate();
     } catch (const std::exception&) {
       enough = 0;
     }
     MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, this->Comm);
     if (!enough) {
       throw Error(
-          "Out of memory: the description of the data does not fit into the memory of a rank. Use fewer "
+          "Out of memory: the messages of the other ranks do not fit into the memory of a rank. Use fewer "
           "ranks per machine.");
     }
   }
@@ -211,7 +224,8 @@ private:
     MPI_Allgather(&ownSize, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, this->Comm);
     offsets.assign(this->SizeValue + 1, 0);
     std::partial_sum(sizes.begin(), sizes.end(), offsets.begin() + 1);
-    std::vector<T> all(offsets.back());
+    std::vector<T> all;
+    this->AllocateOnAllRanks([&] { all.resize(offsets.back()); });
     if (offsets.back() <= MaximumMpiCount) {
       const std::vector<int> counts(sizes.begin(), sizes.end());
       const std::vector<int> begins(offsets.begin(), offsets.end());
@@ -343,6 +357,8 @@ std::string CaughtError()
     throw;
   } catch (const std::bad_alloc&) {
     return "Out of memory. Select less data, or use more ranks on more machines.";
+  } catch (const std::filesystem::filesystem_error& error) {
+    return error.what();
   } catch (const std::system_error& error) {
     // std::thread also throws this error if the process has too little memory left for the thread's stack.
     return error.code() == std::errc::resource_unavailable_try_again
@@ -366,6 +382,15 @@ void RunOnAllRanks(Communicator& ranks, const std::function<void()>& work)
       throw Error(fault);
     }
   }
+}
+
+void RunOnRankZero(Communicator& ranks, const std::function<void()>& work)
+{
+  RunOnAllRanks(ranks, [&] {
+    if (ranks.Rank() == 0) {
+      work();
+    }
+  });
 }
 
 bool AllOf(Communicator& ranks, bool holds)

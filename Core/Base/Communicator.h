@@ -19,8 +19,9 @@
 namespace patchio {
 
 /// A group of processes that read or write together. Collective: every rank of the communicator calls each
-/// method in the same order, except Rank(), Size(), Mpi() and methods that say otherwise. Not thread-safe: a
-/// second thread must use BackgroundDuplicate().
+/// method in the same order, except Rank(), Size(), Mpi() and methods that say otherwise. With MPI, all ranks
+/// throw Error if the result of a broadcast, gather or exchange exceeds the memory of any rank. Not
+/// thread-safe: a second thread must use BackgroundDuplicate().
 class Communicator
 {
 public:
@@ -31,8 +32,7 @@ public:
   /// MPI_COMM_NULL for a single process without MPI.
   virtual MPI_Comm Mpi() const { return MPI_COMM_NULL; }
 
-  /// Copies the bytes of rank 0 to all ranks. Throws Error on all ranks if the bytes exceed the memory of any
-  /// rank.
+  /// Copies the bytes of rank 0 to all ranks.
   virtual void Broadcast(std::vector<std::byte>& bytes) = 0;
   /// Returns the texts of all ranks, in rank order, on all ranks.
   virtual std::vector<std::string> AllGather(const std::string& text) = 0;
@@ -161,6 +161,10 @@ std::string CatchError(const Work& work)
 /// Runs `work`, which must not communicate. If `work` fails on any rank, all ranks throw Error with the
 /// message of the first rank that failed. Collective: every rank of the communicator calls it.
 void RunOnAllRanks(Communicator& ranks, const std::function<void()>& work);
+
+/// Runs `work`, which must not communicate, on rank 0. If `work` fails, all ranks throw Error. Collective:
+/// every rank of the communicator calls it.
+void RunOnRankZero(Communicator& ranks, const std::function<void()>& work);
 
 /// Returns whether `holds` is true on every rank. Collective: every rank of the communicator calls it.
 bool AllOf(Communicator& ranks, bool holds);

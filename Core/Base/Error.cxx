@@ -50,6 +50,8 @@ std::string SystemAdvice(int errorNumber)
     case EACCES:
     case EPERM:
       return "Check the permissions of the file and of its folders";
+    case ELOOP:
+      return "Name the file itself, not a symbolic link to it";
     case EIO:
       return "The storage failed. Try again, and tell the administrators if the error persists";
     case ESTALE:

@@ -3,9 +3,11 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Memory.h"
+#include "Base/Text.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -128,7 +130,13 @@ void PlainFile::SetSize(std::uint64_t bytes) const
 
 void PlainFile::Reserve(std::uint64_t bytes) const
 {
+  // In older kernels, a signal interrupts the allocation in a memory file system, which then frees the space
+  // again.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const int fault = bytes > 0 ? ::posix_fallocate(this->FileDescriptor, 0, static_cast<off_t>(bytes)) : 0;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (fault != 0) {
     errno = fault;
     this->Fail(fmt::format("space for {} bytes", bytes));
@@ -173,18 +181,16 @@ std::vector<fs::path> EntriesOf(
 void RemoveStaleFiles(
     const std::string& folder, const std::string& prefix, const std::string& suffix, double seconds)
 {
-  std::error_code fault;
-  fs::directory_iterator entry(folder.empty() ? "." : folder, fault);
-  for (; !fault && entry != fs::directory_iterator(); entry.increment(fault)) {
-    const std::string name = entry->path().filename().string();
-    const bool ours = name.size() >= prefix.size() + suffix.size() && name.rfind(prefix, 0) == 0 &&
-                      name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+  const auto isStale = [&](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
     struct stat status = {};
-    if (ours && ::stat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-        std::difftime(std::time(nullptr), status.st_mtime) > seconds) {
-      std::error_code ignored;
-      fs::remove(entry->path(), ignored);
-    }
+    return name.size() >= prefix.size() + suffix.size() && BeginsWith(name, prefix) &&
+           EndsWith(name, suffix) && ::stat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           std::difftime(std::time(nullptr), status.st_mtime) > seconds;
+  };
+  for (const fs::path& path : EntriesOf(folder.empty() ? "." : folder, isStale)) {
+    std::error_code ignored;
+    fs::remove(path, ignored);
   }
 }
 
@@ -221,12 +227,7 @@ int OpenRegularFile(const std::string& path)
 
 void CheckRegularFile(const std::string& path)
 {
-  const int descriptor = OpenRegularFile(path);
-  if (descriptor < 0) {
-    const int fault = errno;
-    throw SystemError(path, "a readable file", fault);
-  }
-  ::close(descriptor);
+  const PlainFile file(path);
 }
 
 void FlushFolder(const std::string& folder)

@@ -132,17 +132,15 @@ std::uint64_t AvailableMemory(const std::string& root)
   return known->second;
 }
 
-void CheckMemoryOfMachines(Communicator& ranks, double bytes, double share)
+void CheckMemoryOfMachines(Communicator& ranks, double bytes, double share, const std::string& advice)
 {
   Communicator& machine = ranks.MachineCommunicator();
   const double needed = machine.Sum({bytes})[0];
   const double free = -machine.Max({-share * static_cast<double>(AvailableMemory())})[0];
   RunOnAllRanks(ranks, [&] {
     if (needed > free) {
-      throw Error(
-          fmt::format("Reading needs {} of memory on machine '{}', but may use only {}. "
-                      "Select fewer variables or levels, or use more machines.",
-              ByteText(needed), MachineName(), ByteText(free)));
+      throw Error(fmt::format("The ranks need {} of memory on machine '{}', but may use only {}. {}.",
+          ByteText(needed), MachineName(), ByteText(free), advice));
     }
   });
 }

@@ -18,9 +18,11 @@ namespace patchio {
 std::uint64_t AvailableMemory(const std::string& root = "/");
 
 /// Checks that the ranks of each machine together need at most `share` of the machine's available memory.
-/// `bytes`: number of bytes that this rank is about to allocate. Throws the same Error on all ranks if a
-/// machine has too little memory. Collective: every rank of the communicator calls it.
-void CheckMemoryOfMachines(Communicator& ranks, double bytes, double share = 1);
+/// `bytes`: number of bytes that this rank is about to allocate. `advice`: imperative sentence without
+/// period. Throws the same Error on all ranks if a machine has too little memory. Collective: every rank of
+/// the communicator calls it.
+void CheckMemoryOfMachines(Communicator& ranks, double bytes, double share = 1,
+    const std::string& advice = "Select fewer variables or levels, or use more machines");
 
 /// Returns the host name, or an empty text if the machine has none.
 std::string MachineName();

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
@@ -37,22 +36,18 @@ namespace {
 
 constexpr std::size_t MostCharacters = 256;  ///< greatest length of texts that EditDistance() compares
 
-char ToLower(char character)
-{
-  return static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
-}
-
 /// Returns the Levenshtein distance of the first MostCharacters characters of two names, ignoring case. Keeps
 /// one row of the table at a time.
 std::size_t EditDistance(const std::string& a, const std::string& b)
 {
+  const std::string lowerA = LowerCase(a), lowerB = LowerCase(b);
   const std::size_t rows = std::min(a.size(), MostCharacters), columns = std::min(b.size(), MostCharacters);
   std::vector<std::size_t> row(columns + 1);
   std::iota(row.begin(), row.end(), std::size_t(0));
   for (std::size_t i = 0; i < rows; ++i) {
     std::size_t diagonal = std::exchange(row[0], i + 1);
     for (std::size_t j = 0; j < columns; ++j) {
-      const std::size_t replaced = diagonal + (ToLower(a[i]) == ToLower(b[j]) ? 0 : 1);
+      const std::size_t replaced = diagonal + (lowerA[i] == lowerB[j] ? 0 : 1);
       diagonal = std::exchange(row[j + 1], std::min({replaced, row[j] + 1, row[j + 1] + 1}));
     }
   }

@@ -92,32 +92,24 @@ Box BoxBins::BinRange(const Box& cells) const
   return range;
 }
 
-template <typename Visit>
-void BoxBins::ForEachBin(const Box& cells, Visit visit) const
-{
-  const Box range = this->BinRange(cells);
-  for (int k = range.Lower[2]; k <= range.Upper[2]; ++k) {
-    for (int j = range.Lower[1]; j <= range.Upper[1]; ++j) {
-      for (int i = range.Lower[0]; i <= range.Upper[0]; ++i) {
-        visit(this->BinIndex(i, j, k));
-      }
-    }
-  }
-}
-
 /// Fills Begin and Members by a counting sort of the pairs (bin, box).
 void BoxBins::Fill()
 {
   this->Begin.assign(this->BinCount() + 1, 0);
   for (const Box& box : this->Boxes) {
-    this->ForEachBin(box, [&](std::size_t bin) { ++this->Begin[bin + 1]; });
+    this->ForEachBin(box, [&](std::size_t bin) {
+      ++this->Begin[bin + 1];
+      return true;
+    });
   }
   std::partial_sum(this->Begin.begin(), this->Begin.end(), this->Begin.begin());
   this->Members.resize(this->Begin.back());
   std::vector<std::size_t> next(this->Begin.begin(), this->Begin.end() - 1);
   for (std::size_t b = 0; b < this->Boxes.size(); ++b) {
-    this->ForEachBin(
-        this->Boxes[b], [&](std::size_t bin) { this->Members[next[bin]++] = static_cast<int>(b); });
+    this->ForEachBin(this->Boxes[b], [&](std::size_t bin) {
+      this->Members[next[bin]++] = static_cast<int>(b);
+      return true;
+    });
   }
 }
 
@@ -150,7 +142,7 @@ std::optional<std::map<int, std::vector<Box>>> BoxBins::UniqueParts() const
         const Box& other = this->Boxes[this->Members[m]];
         --comparisons;
         if (open.empty() || comparisons < 0) {
-          return;
+          return false;
         }
         if (Intersect(this->Boxes[b], other).Empty()) {
           continue;
@@ -163,6 +155,7 @@ std::optional<std::map<int, std::vector<Box>>> BoxBins::UniqueParts() const
         }
         open.swap(left);
       }
+      return true;
     });
     pieces -= met ? static_cast<std::int64_t>(open.size()) : 0;
     if (comparisons < 0 || pieces < 0) {

@@ -163,20 +163,15 @@ public:
   template <typename Visit>
   void ForEachIntersecting(const Box& cells, Visit visit) const
   {
-    const Box range = this->BinRange(cells);
-    for (int k = range.Lower[2]; k <= range.Upper[2]; ++k) {
-      for (int j = range.Lower[1]; j <= range.Upper[1]; ++j) {
-        for (int i = range.Lower[0]; i <= range.Upper[0]; ++i) {
-          const std::size_t bin = this->BinIndex(i, j, k);
-          for (std::size_t m = this->Begin[bin]; m < this->Begin[bin + 1]; ++m) {
-            const int index = this->Members[m];
-            if (!Intersect(cells, this->Boxes[index]).Empty() && !visit(index)) {
-              return;
-            }
-          }
+    this->ForEachBin(cells, [&](std::size_t bin) {
+      for (std::size_t m = this->Begin[bin]; m < this->Begin[bin + 1]; ++m) {
+        const int index = this->Members[m];
+        if (!Intersect(cells, this->Boxes[index]).Empty() && !visit(index)) {
+          return false;
         }
       }
-    }
+      return true;
+    });
   }
 
   /// Returns the indices of the boxes that share a cell with `cells`, in ascending order.
@@ -204,8 +199,21 @@ private:
   {
     return std::size_t(this->BinsPerAxis[0]) * this->BinsPerAxis[1] * this->BinsPerAxis[2];
   }
+  /// Calls visit(bin) for each bin that `cells` touches, until `visit` returns false.
   template <typename Visit>
-  void ForEachBin(const Box& cells, Visit visit) const;
+  void ForEachBin(const Box& cells, Visit visit) const
+  {
+    const Box range = this->BinRange(cells);
+    for (int k = range.Lower[2]; k <= range.Upper[2]; ++k) {
+      for (int j = range.Lower[1]; j <= range.Upper[1]; ++j) {
+        for (int i = range.Lower[0]; i <= range.Upper[0]; ++i) {
+          if (!visit(this->BinIndex(i, j, k))) {
+            return;
+          }
+        }
+      }
+    }
+  }
 
   std::vector<Box> Boxes;
   Box Enclosing;                                 ///< the smallest box that contains all boxes

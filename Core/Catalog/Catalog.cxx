@@ -67,32 +67,14 @@ int Catalog::PositionsVariable(int level) const
 
 const char* NameOf(GridType grid)
 {
-  switch (grid) {
-    case GridType::Uniform:
-      return "uniform";
-    case GridType::Rectilinear:
-      return "rectilinear";
-    case GridType::Unstructured:
-      return "unstructured";
-    case GridType::Polygonal:
-      return "polygonal";
-    case GridType::Curvilinear:
-      break;
-  }
-  return "curvilinear";
+  constexpr const char* names[] = {"uniform", "curvilinear", "rectilinear", "unstructured", "polygonal"};
+  return names[static_cast<std::size_t>(grid)];
 }
 
 const char* NameOf(LevelRole role)
 {
-  switch (role) {
-    case LevelRole::Refinement:
-      return "refinement";
-    case LevelRole::Separate:
-      return "separate";
-    case LevelRole::Points:
-      break;
-  }
-  return "points";
+  constexpr const char* names[] = {"refinement", "separate", "points"};
+  return names[static_cast<std::size_t>(role)];
 }
 
 std::string Catalog::NameOfLevel(int level) const

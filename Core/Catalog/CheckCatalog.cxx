@@ -112,7 +112,8 @@ void CheckAxes(const Catalog& catalog)
   }
   for (const Axis& axis : catalog.Axes) {
     const std::vector<double>& positions = axis.Positions;
-    Require(!positions.empty() && positions.size() <= LargestIndex && std::abs(axis.First) <= LargestIndex,
+    Require(!positions.empty() && positions.size() <= LargestIndex &&
+                std::abs(std::int64_t(axis.First)) <= LargestIndex,
         "an axis with an impossible length or first index");
     Require(
         std::all_of(positions.begin(), positions.end(), [](double x) { return std::isfinite(x); }) &&

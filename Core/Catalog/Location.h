@@ -12,16 +12,15 @@
 
 namespace patchio {
 
-/// The least and the greatest value of a variable on a patch. The default is unbounded.
+/// The least and the greatest value of a variable on a patch. The default is unbounded, for a patch whose
+/// values are unknown.
 struct ValueRange
 {
   double Least = -std::numeric_limits<double>::infinity();
   double Greatest = std::numeric_limits<double>::infinity();
 
   /// The range of a patch without values.
-  static ValueRange EmptyRange() { return {Unbounded().Greatest, Unbounded().Least}; }
-  /// The range of a patch whose values are unknown.
-  static ValueRange Unbounded() { return {}; }
+  static ValueRange EmptyRange() { return {ValueRange().Greatest, ValueRange().Least}; }
 
   bool Intersects(const ValueRange& other) const
   {
@@ -39,7 +38,7 @@ struct ValueRange
 inline ValueRange RangeOfFloats(double least, double greatest)
 {
   if (!(least <= greatest)) {
-    return ValueRange::Unbounded();
+    return {};
   }
   constexpr double rounding = std::numeric_limits<float>::epsilon();
   constexpr double smallest = std::numeric_limits<float>::min();

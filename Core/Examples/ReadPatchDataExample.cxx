@@ -66,7 +66,8 @@ nlohmann::json CostsAsJson(const patchio::ReadPatchDataResult& result, int rank,
           {{"open", report.OpenSeconds}, {"locate", report.LocateSeconds}, {"read", report.ReadSeconds}}}};
 }
 
-void WriteResult(const patchio::ReadPatchDataResult& result, const std::string& prefix, int rank, int size)
+/// Writes the files of this rank. Returns whether both files are complete.
+bool WriteResult(const patchio::ReadPatchDataResult& result, const std::string& prefix, int rank, int size)
 {
   const std::string name = prefix + ".rank" + std::to_string(rank);
   std::ofstream raw(name + ".raw", std::ios::binary);
@@ -80,8 +81,11 @@ void WriteResult(const patchio::ReadPatchDataResult& result, const std::string& 
   }
   nlohmann::json manifest = CostsAsJson(result, rank, size);
   manifest["patches"] = patches;
-  std::ofstream(name + ".json") << manifest.dump(1, ' ', false, nlohmann::json::error_handler_t::replace)
-                                << "\n";
+  std::ofstream text(name + ".json");
+  text << manifest.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  raw.close();
+  text.close();
+  return raw.good() && text.good();
 }
 
 int Run(int argc, char** argv, int rank, int size)
@@ -105,15 +109,18 @@ int Run(int argc, char** argv, int rank, int size)
   const patchio::ReadPatchDataResult result =
       patchio::ReadPatchData(summary, ownPatches.data(), static_cast<int>(ownPatches.size()),
           names.empty() ? nullptr : names.data(), static_cast<int>(names.size()), threads);
-  if (argv[3] == std::string("-")) {
-    std::cout << CostsAsJson(result, rank, size).dump() << std::endl;
-  } else {
-    WriteResult(result, argv[3], rank, size);
-  }
-  if (result.Error != patchio::ReadError::None) {
+  bool failed = result.Error != patchio::ReadError::None;
+  if (failed) {
     std::cerr << result.Message << "\n";
   }
-  return static_cast<int>(result.Error) != 0 ? 1 : 0;
+  const std::string prefix = argv[3];
+  if (prefix == "-") {
+    std::cout << CostsAsJson(result, rank, size).dump() << std::endl;
+  } else if (!WriteResult(result, prefix, rank, size)) {
+    std::cerr << "Cannot write the files of " << prefix << ". Check the folder and its free space.\n";
+    failed = true;
+  }
+  return failed ? 1 : 0;
 }
 
 }  // namespace

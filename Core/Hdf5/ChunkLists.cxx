@@ -92,12 +92,7 @@ private:
 /// Size of the head of a block: signature, version, client, address of the header.
 constexpr std::uint64_t HeadBytes = 14;
 
-void RequireValidArray(bool condition)
-{
-  if (!condition) {
-    throw Corrupt("a damaged array of chunks");
-  }
-}
+constexpr const char* DamagedArray = "a damaged array of chunks";
 
 /// Returns whether bit `bit` of `bitmap` is 1. Bit 0 is the highest bit of the first byte.
 bool IsSet(const std::byte* bitmap, std::uint64_t bit)
@@ -115,18 +110,19 @@ std::uint64_t BitmapBytes(std::uint64_t bits)
 /// Corrupt.
 void CheckHead(const std::byte* head, const char* signature, bool filtered)
 {
-  RequireValidArray(Begins(head, signature) && head[4] == std::byte{0} &&
-                    Load<std::uint8_t>(head + 5) == (filtered ? 1 : 0));
+  Require(Begins(head, signature) && head[4] == std::byte{0} &&
+              Load<std::uint8_t>(head + 5) == (filtered ? 1 : 0),
+      DamagedArray);
 }
 
 const std::byte* CachedBlock::Read(std::uint64_t address, std::uint64_t bytes, const char* signature)
 {
   if (this->Address != address || this->Bytes.size() != bytes) {
     this->Address = NoAddress;  // in case the read throws
-    RequireValidArray(bytes <= this->Source.EndAddress());
+    Require(bytes <= this->Source.EndAddress(), DamagedArray);
     this->Bytes.resize(bytes);
     this->Source.ReadChecked(address, this->Bytes.data(), bytes);
-    RequireValidArray(!signature || Begins(this->Bytes.data(), signature));
+    Require(!signature || Begins(this->Bytes.data(), signature), DamagedArray);
     this->Address = address;
   }
   return this->Bytes.data();
@@ -141,13 +137,14 @@ FixedArray::FixedArray(FileBytes& bytes, std::uint64_t address, bool filtered) :
   const unsigned pageBits = Load<std::uint8_t>(head + 7);
   this->Elements = Load<std::uint64_t>(head + 8);
   this->Address = Load<std::uint64_t>(head + 16);
-  RequireValidArray(pageBits < 32 && this->Elements <= std::uint64_t(1) << 48 && this->BytesOfElement > 0);
+  Require(
+      pageBits < 32 && this->Elements <= std::uint64_t(1) << 48 && this->BytesOfElement > 0, DamagedArray);
   this->PageElements = std::uint64_t(1) << pageBits;
 }
 
 const std::byte* FixedArray::At(std::uint64_t index)
 {
-  RequireValidArray(index < this->Elements);
+  Require(index < this->Elements, DamagedArray);
   if (this->Address == NoAddress) {
     return nullptr;
   }
@@ -181,15 +178,16 @@ ExtensibleArray::ExtensibleArray(FileBytes& bytes, std::uint64_t address, bool f
   const unsigned leastBlocks = Load<std::uint8_t>(head + 10);
   this->ElementsSet = Load<std::uint64_t>(head + 44);
   this->Address = Load<std::uint64_t>(head + 60);
-  RequireValidArray(this->BytesOfElement > 0 && elementBits <= 48 && pageBits < 32 &&
-                    IsPowerOfTwo(this->LeastElements) && IsPowerOfTwo(leastBlocks) &&
-                    elementBits >= Log2(this->LeastElements));
+  Require(this->BytesOfElement > 0 && elementBits <= 48 && pageBits < 32 &&
+              IsPowerOfTwo(this->LeastElements) && IsPowerOfTwo(leastBlocks) &&
+              elementBits >= Log2(this->LeastElements),
+      DamagedArray);
   this->OffsetBytes = (elementBits + 7) / 8;
   this->PageElements = std::uint64_t(1) << pageBits;
   this->SuperBlocks = 1 + elementBits - Log2(this->LeastElements);
   this->SuperBlocksInIndex = 2 * Log2(leastBlocks);
   this->BlocksInIndex = 2 * std::uint64_t(leastBlocks - 1);
-  RequireValidArray(this->SuperBlocksInIndex <= this->SuperBlocks);
+  Require(this->SuperBlocksInIndex <= this->SuperBlocks, DamagedArray);
 }
 
 ExtensibleArray::SuperBlock ExtensibleArray::MakeSuperBlock(unsigned number) const
@@ -217,7 +215,7 @@ const std::byte* ExtensibleArray::At(std::uint64_t index)
   }
   const std::uint64_t rest = index - this->FirstElements;
   const unsigned number = Log2(rest / this->LeastElements + 1);
-  RequireValidArray(number < this->SuperBlocks);
+  Require(number < this->SuperBlocks, DamagedArray);
   const SuperBlock super = this->MakeSuperBlock(number);
   const std::uint64_t inSuper = rest - this->LeastElements * ((std::uint64_t(1) << number) - 1);
   const std::uint64_t block = inSuper / super.BlockElements, element = inSuper % super.BlockElements;
@@ -225,8 +223,8 @@ const std::byte* ExtensibleArray::At(std::uint64_t index)
     const std::byte* const entry = indexBlock + supers + std::size_t(8) * (number - this->SuperBlocksInIndex);
     return this->ElementInSuperBlock(Load<std::uint64_t>(entry), super, block, element);
   }
-  RequireValidArray(
-      super.BlockElements <= this->PageElements && super.BlocksBefore + block < this->BlocksInIndex);
+  Require(super.BlockElements <= this->PageElements && super.BlocksBefore + block < this->BlocksInIndex,
+      DamagedArray);
   const std::byte* const entry = indexBlock + blocks + 8 * (super.BlocksBefore + block);
   return this->ElementInBlock(Load<std::uint64_t>(entry), super, element);
 }
@@ -309,9 +307,8 @@ public:
       const int d = order[axis];
       this->Strides[d] = stride;
       const std::uint64_t along = axis == 0 ? 1 : (dataset.MaximumDims[d] - 1) / dataset.ChunkDims[d] + 1;
-      if (dataset.MaximumDims[d] < dataset.Dims[d] || stride > MostElements / along) {
-        throw Corrupt("impossible maximum dimensions");
-      }
+      Require(dataset.MaximumDims[d] >= dataset.Dims[d] && stride <= MostElements / along,
+          "impossible maximum dimensions");
       stride *= along;
     }
   }
@@ -361,9 +358,7 @@ public:
   {
     std::uint64_t number = 0;
     for (int d = 0; d < this->Rank; ++d) {
-      if (indices[d] >= this->ChunksPerAxis[d]) {
-        throw Corrupt("a chunk outside its array");
-      }
+      Require(indices[d] < this->ChunksPerAxis[d], "a chunk outside its array");
       number = number * this->ChunksPerAxis[d] + indices[d];
     }
     this->Add(number, address, bytes, skippedFilters);
@@ -377,9 +372,8 @@ public:
     const bool isInFile = address <= this->End && bytes <= this->End - address && bytes > 0;
     const bool fits = bytes <= std::numeric_limits<std::uint32_t>::max() &&
                       (this->PlainBytes == 0 || bytes == this->PlainBytes);
-    if (!isInFile || !fits || number >= this->Count || this->Chunks[number].Bytes != 0) {
-      throw Corrupt("a chunk that is outside the file or does not match its array");
-    }
+    Require(isInFile && fits && number < this->Count && this->Chunks[number].Bytes == 0,
+        "a chunk that is outside the file or does not match its array");
     this->Chunks[number] = {this->Base + address, number, static_cast<std::uint32_t>(bytes), skippedFilters};
   }
 
@@ -440,9 +434,7 @@ void ChunkLists::ListTree1(
   const Tree1Node node = ReadTree1Node(this->Source, address, 1, parentLevel, treeK);
   // Each leaf must add a new chunk, so that the number of nodes read is at most the number of chunks times
   // the number of levels.
-  if (node.Children == 0 && parentLevel >= 0) {
-    throw Corrupt("a damaged B-tree");
-  }
+  Require(node.Children > 0 || parentLevel < 0, "a damaged B-tree");
   const std::size_t keyBytes = 8 + 8 * std::size_t(dataset.Rank + 1);
   for (unsigned i = 0; i < node.Children; ++i) {
     std::array<std::byte, 16 + 8 * (ChunkedArray::MaximumRank + 1)> entry;  // key and address
@@ -456,9 +448,7 @@ void ChunkLists::ListTree1(
     for (int d = 0; d < dataset.Rank; ++d) {
       const auto first = Load<std::uint64_t>(entry.data() + 8 + 8 * d);
       indices[d] = first / dataset.ChunkDims[d];
-      if (first % dataset.ChunkDims[d] != 0) {
-        throw Corrupt("a chunk that does not match its array");
-      }
+      Require(first % dataset.ChunkDims[d] == 0, "a chunk that does not match its array");
     }
     grid.Add(indices, child, Load<std::uint32_t>(entry.data()), Load<std::uint32_t>(entry.data() + 4));
   }
@@ -503,9 +493,7 @@ void ChunkLists::ListImplicit(const Dataset& dataset, const ChunkGrid& grid)
   const std::uint64_t bytes = PlainChunkBytes(dataset), most = this->Source.EndAddress() / bytes;
   grid.ForEach([&](std::uint64_t number, const Indices& indices) {
     const std::uint64_t element = order.IndexOf(indices);
-    if (element > most) {
-      throw Corrupt("a chunk outside the file");
-    }
+    Require(element <= most, "a chunk outside the file");
     grid.Add(number, dataset.ChunkAddress + element * bytes, bytes, 0);
   });
 }
@@ -517,9 +505,8 @@ void ChunkLists::ListArray(const Dataset& dataset, Array array, const ChunkGrid&
 {
   const std::size_t elementBytes = array.ElementBytes();
   const bool filtered = HasFilters(dataset);
-  if (filtered ? elementBytes < 13 || elementBytes > 20 : elementBytes != 8) {
-    throw Corrupt("an array of chunks with elements of a wrong size");
-  }
+  Require(filtered ? elementBytes >= 13 && elementBytes <= 20 : elementBytes == 8,
+      "an array of chunks with elements of a wrong size");
   const ElementOrder order(dataset);
   const std::uint64_t plainBytes = PlainChunkBytes(dataset);
   grid.ForEach([&](std::uint64_t number, const Indices& indices) {

@@ -255,7 +255,7 @@ void DatasetMessages::Add(const Message& message)
       }
       break;
     case MessageType::ExternalFiles:
-      this->ExternalReason = ExternalValues;
+      this->HasExternalFiles = true;
       break;
     default:
       break;
@@ -309,7 +309,7 @@ void DatasetMessages::ParseLayout(const Message& message)
   const unsigned layoutClass = message.At<std::uint8_t>(1);
   if (version > 3 && layoutClass == virtualDataset) {
     this->Result.Layout = StorageLayout::Virtual;
-    this->Result.Reason = VirtualDataset;
+    this->Result.Reason = "virtual data set";
     this->Result.MappingHeap = message.At<std::uint64_t>(2);
     this->Result.MappingNumber = message.At<std::uint32_t>(10);
     return;
@@ -380,7 +380,7 @@ void DatasetMessages::ParseChunks3(const Message& message, std::size_t rankOffse
   this->Result.ChunkAddress = message.At<std::uint64_t>(offset);
   if (this->SetChunkRank(message.At<std::uint8_t>(rankOffset))) {
     for (unsigned d = 0; d < this->ChunkRank; ++d) {
-      this->ChunkDims[d] = message.At<std::uint32_t>(offset + 8 + 4 * d);
+      this->Result.ChunkDims[d] = message.At<std::uint32_t>(offset + 8 + 4 * d);
     }
   }
   this->ChunkElementBytes = message.At<std::uint32_t>(offset + 8 + 4 * std::size_t(this->ChunkRank));
@@ -407,7 +407,7 @@ void DatasetMessages::ParseChunks4(const Message& message)
   std::size_t offset = 5;
   message.RequireBytes(offset, lengthBytes * (this->ChunkRank + 1));
   for (unsigned d = 0; d < this->ChunkRank; ++d, offset += lengthBytes) {
-    this->ChunkDims[d] = LoadBytes(message.Data + offset, lengthBytes);
+    this->Result.ChunkDims[d] = LoadBytes(message.Data + offset, lengthBytes);
   }
   this->ChunkElementBytes = LoadBytes(message.Data + offset, lengthBytes);
   offset += lengthBytes;
@@ -495,14 +495,16 @@ const Dataset& DatasetMessages::Finish()
 {
   Dataset& result = this->Result;
   Require(this->HasSpace && this->HasType && this->HasLayout, "an object that is not a data set");
-  if (!this->ExternalReason.empty()) {
+  if (this->HasExternalFiles) {
     result.Layout = StorageLayout::Unsupported;
-    result.Reason = this->ExternalReason;
+    result.Reason = "values in external files";
   } else if (result.Layout == StorageLayout::Virtual) {
     this->FinishFill();
     return result;
   } else if (result.Layout == StorageLayout::Chunked) {
     this->FinishChunked();
+  } else if (result.Values == 0) {
+    result.Offset = 0;  // HDF5 stores no address
   } else if (result.Offset == NoAddress) {
     result.Layout = StorageLayout::NotWritten;
     result.Reason = "no values written yet";
@@ -529,8 +531,7 @@ void DatasetMessages::FinishChunked()
   Require(this->ChunkElementBytes == result.ElementBytes, "chunks that do not match their array");
   std::uint64_t chunkBytes = result.ElementBytes;
   for (unsigned d = 0; d < this->ChunkRank; ++d) {
-    result.ChunkDims[d] = this->ChunkDims[d];
-    chunkBytes = CheckedProduct(chunkBytes, this->ChunkDims[d]);
+    chunkBytes = CheckedProduct(chunkBytes, result.ChunkDims[d]);
   }
   Require(chunkBytes > 0, "chunks without a size");
   this->FinishFill();

@@ -20,7 +20,7 @@ enum class StorageLayout : std::uint8_t
 {
   Contiguous,   ///< all values in one range of bytes, from Dataset::Offset on
   Chunked,      ///< values in chunks, with filters that FilterType lists
-  Virtual,      ///< values in other data sets, see Structure::Mappings(); Reason is VirtualDataset
+  Virtual,      ///< values in other data sets, see Structure::Mappings()
   Library,      ///< values that only the HDF5 library can decode; Reason tells why
   Unsupported,  ///< values that PatchIO cannot read; Reason tells why, for example "filter 32000 (lzf)"
   NotWritten    ///< no values in the file yet; Reason tells so
@@ -84,12 +84,6 @@ struct RecordMember
   int Count;
   std::size_t Offset;
 };
-
-/// Values of Dataset::Reason for data sets whose values are in other files or data sets.
-constexpr const char* ExternalValues = "values in external files";
-constexpr const char* VirtualDataset = "virtual data set";
-/// Text of Unsupported for a link that PatchIO does not follow.
-constexpr const char* ExternalLink = "external link";
 
 /// Returns the number of values along each axis, slowest first. Axes after the first
 /// ChunkedArray::MaximumRank axes get 0.
@@ -182,7 +176,7 @@ public:
   /// Returns true if further messages cannot change the data set.
   bool IsComplete() const
   {
-    return this->HasSpace && this->HasType && this->HasLayout && this->ExternalReason.empty() &&
+    return this->HasSpace && this->HasType && this->HasLayout && !this->HasExternalFiles &&
            this->Result.Layout == StorageLayout::Contiguous && this->Result.Offset != NoAddress;
   }
   /// Returns the data set, valid as long as this object. Call Finish() once, after Add() of all messages. May
@@ -211,10 +205,8 @@ private:
 
   Dataset Result;
   bool HasSpace = false, HasType = false, HasLayout = false, HasFill = false, HasFilters = false;
-  bool SkipsPartial = false;  ///< true: partial chunks at the edges have no filters
-  /// Reason why PatchIO cannot read the values, which are in other files; empty: the values are in this file.
-  std::string ExternalReason;
-  std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
+  bool SkipsPartial = false;      ///< true: partial chunks at the edges have no filters
+  bool HasExternalFiles = false;  ///< true: the values are in other files
   unsigned ChunkRank = 0;
   std::uint64_t ChunkElementBytes = 0;
   std::uint64_t ContiguousBytes = 0;

@@ -29,7 +29,7 @@ void ParseInteger(Cursor& message, unsigned bits, Datatype& type)
   Require(precision > 0 && first + precision <= all, "a number with bits outside its bytes");
   type.BigEndian = (bits & 1) != 0;
   type.Signed = (bits & 8) != 0;
-  type.IsPlain = first == 0 && precision == all && type.Bytes <= 8;
+  type.IsPlain = first == 0 && precision == all && type.Bytes <= 8 && IsPowerOfTwo(type.Bytes);
 }
 
 void ParseFloat(Cursor& message, unsigned bits, Datatype& type)

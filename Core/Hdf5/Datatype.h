@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace patchio::hdf5 {
@@ -73,8 +72,8 @@ struct TypeMember;
 struct Datatype
 {
   TypeClass Class = TypeClass::Opaque;
-  /// For Integer: true if the number uses all bits of at most 8 bytes. For Float: true for IEEE 754 numbers
-  /// of 4 or 8 bytes.
+  /// For Integer: true if the number uses all bits of 1, 2, 4 or 8 bytes. For Float: true for IEEE 754
+  /// numbers of 4 or 8 bytes.
   bool IsPlain = false;
   bool BigEndian = false;
   bool Signed = false;      ///< for Integer

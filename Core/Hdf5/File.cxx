@@ -113,16 +113,16 @@ Dataset File::Describe(const std::string& dataset) const
   return this->CallWithNames(dataset, [&] {
     Dataset info = this->Reader->Describe(this->AddressOf(dataset));
     if (info.Layout == StorageLayout::Virtual) {
-      try {
-        const VirtualSources& sources = this->SourcesOf(dataset, info);
-        info.Class = sources.Type.Class;
-        info.IsPlain = sources.Type.IsPlain;
-        info.Signed = sources.Type.Signed;
-        info.ElementBytes = sources.Type.Bytes;
-      } catch (const Unsupported& unsupported) {
+      const VirtualSources& sources = this->SourcesOf(dataset, info);
+      if (!sources.Unsupported.empty()) {
         info.Layout = StorageLayout::Unsupported;
-        info.Reason = unsupported.what();
+        info.Reason = sources.Unsupported;
+        return info;
       }
+      info.Class = sources.Type.Class;
+      info.IsPlain = sources.Type.IsPlain;
+      info.Signed = sources.Type.Signed;
+      info.ElementBytes = sources.Type.Bytes;
     }
     return info;
   });
@@ -236,8 +236,7 @@ std::vector<MappedRun> AddGapRuns(std::vector<MappedRun> runs, std::uint64_t val
 
 }  // namespace
 
-/// Returns the runs of a virtual data set and the type of their values. The type may differ from the type of
-/// `info`: VTK's writer declares float64 for data sets of float32. Throws Corrupt, Unsupported and Error.
+/// Returns the sources of a virtual data set. Throws Corrupt and Error.
 const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Dataset& info) const
 {
   const auto known = this->Sources.find(dataset);
@@ -245,11 +244,27 @@ const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Da
     return known->second;
   }
   VirtualSources sources{
-      {}, {info.Class, info.IsPlain, info.BigEndian, info.Signed, false, info.ElementBytes, {}}};
+      {}, {info.Class, info.IsPlain, info.BigEndian, info.Signed, false, info.ElementBytes, {}}, {}};
+  try {
+    this->FindSources(dataset, info, sources);
+  } catch (const Unsupported& unsupported) {
+    sources.Unsupported = unsupported.what();
+  }
+  return this->Sources.emplace(dataset, std::move(sources)).first->second;
+}
+
+/// Sets the runs of a virtual data set and the type of their values, which may differ from the type of
+/// `info`: VTK's writer declares float64 for data sets of float32. Throws Corrupt, Unsupported and Error.
+void File::FindSources(const std::string& dataset, const Dataset& info, VirtualSources& sources) const
+{
   const std::optional<ElementType> own = ElementTypeOf(info);
   for (const VirtualMapping& mapping : this->Reader->Mappings(info)) {
     if (++this->MappingCount > MostMappings) {
       throw Unsupported("virtual data sets of too many parts");
+    }
+    const std::optional<ValueRun> run = RunOf(mapping.Virtual, info);
+    if (run && run->Count == 0) {
+      continue;  // the part of a rank without values, whose file may be missing
     }
     Dataset other;
     sources.Runs.push_back(this->ReadMapping(dataset, mapping, info, other));
@@ -262,7 +277,6 @@ const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Da
     throw Unsupported("virtual data set whose fill value has another type than its parts");
   }
   sources.Runs = AddGapRuns(std::move(sources.Runs), info.Values);
-  return this->Sources.emplace(dataset, std::move(sources)).first->second;
 }
 
 FoundDataset File::Find(const std::string& dataset) const

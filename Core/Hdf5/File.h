@@ -137,8 +137,10 @@ private:
   {
     std::vector<MappedRun> Runs;
     Datatype Type;
+    std::string Unsupported;  ///< reason why PatchIO cannot read the values, or empty
   };
   const VirtualSources& SourcesOf(const std::string& dataset, const Dataset& info) const;
+  void FindSources(const std::string& dataset, const Dataset& info, VirtualSources& sources) const;
   MappedRun ReadMapping(
       const std::string& dataset, const VirtualMapping& mapping, const Dataset& info, Dataset& source) const;
   const File& SourceFile(const std::string& path, const std::string& dataset) const;

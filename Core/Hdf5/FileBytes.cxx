@@ -106,9 +106,7 @@ void FileBytes::Attach(ReadAt read, std::uint64_t bytes)
 void FileBytes::Read(std::uint64_t address, std::byte* into, std::size_t bytes)
 {
   const std::uint64_t end = this->EndAddress();
-  if (address > end || bytes > end - address) {
-    throw Corrupt("an address outside the file");
-  }
+  Require(address <= end && bytes <= end - address, "an address outside the file");
   if (bytes == 0) {
     return;  // `into` may be null
   }
@@ -132,14 +130,11 @@ void FileBytes::Read(std::uint64_t address, std::byte* into, std::size_t bytes)
 
 void FileBytes::ReadChecked(std::uint64_t address, std::byte* into, std::size_t bytes)
 {
-  if (bytes < ChecksumBytes) {
-    throw Corrupt("a structure without a checksum");
-  }
+  Require(bytes >= ChecksumBytes, "a structure without a checksum");
   this->Read(address, into, bytes);
   const std::size_t checked = bytes - ChecksumBytes;
-  if (this->Compares && Lookup3(into, checked) != Load<std::uint32_t>(into + checked)) {
-    throw Corrupt("a structure with a wrong checksum");
-  }
+  Require(!this->Compares || Lookup3(into, checked) == Load<std::uint32_t>(into + checked),
+      "a structure with a wrong checksum");
 }
 
 const std::byte* FileBytes::Block(std::uint64_t number)

@@ -97,11 +97,7 @@ inline bool IsPowerOfTwo(std::uint64_t number)
 /// Returns the binary logarithm of `number`, rounded down. `number` must not be 0.
 inline unsigned Log2(std::uint64_t number)
 {
-  unsigned exponent = 0;
-  while (number >>= 1) {
-    ++exponent;
-  }
-  return exponent;
+  return 63 - static_cast<unsigned>(__builtin_clzll(number));
 }
 
 /// The address by which HDF5 files mark objects that do not exist.

@@ -88,15 +88,16 @@ std::optional<Group> GroupReader::Open(std::uint64_t header)
       return this->OpenNewGroup(header, message);
     }
     if (message.Type == MessageType::SymbolTable) {
-      return this->OpenSymbols(message);
+      return this->OpenSymbols(header, message);
     }
   }
   return std::nullopt;
 }
 
-Group GroupReader::OpenSymbols(const Message& message)
+Group GroupReader::OpenSymbols(std::uint64_t header, const Message& message)
 {
   Group group;
+  group.Header = header;
   group.Tree = message.At<std::uint64_t>(0);
   std::byte heap[32];
   this->Bytes.Read(message.At<std::uint64_t>(8), heap, sizeof(heap));

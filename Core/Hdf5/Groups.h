@@ -24,13 +24,12 @@ struct Group
     Dense         ///< in a fractal heap, with an index: a B-tree with the hashes of the links' names
   };
 
+  std::uint64_t Header = 0;  ///< address of the object header
   LinkStorage Storage = LinkStorage::SymbolTable;
   // For SymbolTable:
   std::uint64_t Tree = 0;       ///< address of the B-tree of the symbol table
   std::uint64_t Names = 0;      ///< address of the names, in a local heap
   std::uint64_t NameBytes = 0;  ///< size of all names in bytes
-  // For Compact:
-  std::uint64_t Header = 0;  ///< address of the object header
   // For Dense:
   FractalHeap Links;
   Tree2 Hashes;
@@ -77,7 +76,7 @@ public:
   std::vector<std::string> Names(const Group& group);
 
 private:
-  Group OpenSymbols(const Message& message);
+  Group OpenSymbols(std::uint64_t header, const Message& message);
   Group OpenNewGroup(std::uint64_t header, const Message& message);
   std::optional<Link> FindSymbol(const Group& group, const std::string& name);
   std::optional<std::uint64_t> FindSymbolNode(const Group& group, const std::string& name);

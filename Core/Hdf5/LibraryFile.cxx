@@ -1,5 +1,6 @@
 #include "Hdf5/LibraryFile.h"
 
+#include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Hdf5/Library.h"
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -130,7 +130,6 @@ int parentSocket = -1;
 pid_t parentProcess = -1;
 
 constexpr char ReplyValues = 'v', ReplyFault = 'f', ReplyOutOfMemory = 'm';
-constexpr std::uint64_t Mebibyte = 1 << 20;
 
 /// A request of the parent for values of a data set. The name of the data set follows, with `NameBytes`
 /// bytes.
@@ -158,8 +157,8 @@ bool Send(int to, const void* data, std::size_t bytes)
   return true;
 }
 
-/// Receives `bytes` bytes from the socket `from` into `data`. Returns false if the connection fails or, in
-/// the child, if the parent has ended.
+/// Receives `bytes` bytes from the socket `from` into `data`. Returns false if the connection fails, in
+/// the parent if nothing comes for too long, and in the child if the parent has ended.
 bool Receive(int from, void* data, std::size_t bytes)
 {
   auto* to = static_cast<char*>(data);
@@ -230,8 +229,7 @@ bool ServeRequest(Reader& reader, const Request& request, std::uint64_t fileByte
     return false;
   }
   // The limit is in seconds of processor time, so waiting for a slow storage does not count.
-  SetLimit(
-      RLIMIT_CPU, SecondsUsed() + 3 + (fileBytes + request.Count * SizeOf(request.Type)) / (4 * Mebibyte));
+  SetLimit(RLIMIT_CPU, SecondsUsed() + 3 + (fileBytes + request.Count * SizeOf(request.Type)) / (4 * MiB));
   std::vector<std::byte> values(request.Count * SizeOf(request.Type));
   const std::string fault = reader.Read(name, request.First, request.Count, request.Type, values.data());
   if (fault.empty()) {
@@ -246,7 +244,7 @@ bool ServeRequest(Reader& reader, const Request& request, std::uint64_t fileByte
 /// the settings of the program.
 void ResetSignalsAndOutput()
 {
-  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) {
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGALRM, SIGTERM}) {
     std::signal(number, SIG_DFL);
   }
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -269,7 +267,7 @@ void ResetSignalsAndOutput()
   try {
     Reader reader(file);
     for (Request request; Receive(parentSocket, &request, sizeof request);) {
-      SetLimit(RLIMIT_AS, before + 512 * Mebibyte + 4 * fileBytes + 2 * request.Count * SizeOf(request.Type));
+      SetLimit(RLIMIT_AS, before + 512 * MiB + 4 * fileBytes + 2 * request.Count * SizeOf(request.Type));
       if (!ServeRequest(reader, request, fileBytes)) {
         break;
       }
@@ -337,6 +335,11 @@ public:
       const QuietScope quiet;
       return this->LocalReader.Read(dataset, request.First, request.Count, request.Type, values);
     }
+    // The child may wait forever, for example for a lock that another thread held during fork(). The time
+    // limit is long, because the storage may be slow.
+    const std::uint64_t bytes = this->File.Size() + request.Count * SizeOf(request.Type);
+    const timeval longestWait{static_cast<time_t>(900 + bytes / MiB), 0};
+    ::setsockopt(this->Connection, SOL_SOCKET, SO_RCVTIMEO, &longestWait, sizeof longestWait);
     char reply = 0;
     Send(this->Connection, &request, sizeof request);
     Send(this->Connection, dataset.data(), dataset.size());
@@ -405,6 +408,7 @@ bool ChildHasFilter(int filter)
   if (child == 0) {
     ResetSignalsAndOutput();
     SetLimit(RLIMIT_CPU, SecondsUsed() + 3);
+    ::alarm(60);  // this process may wait forever for a lock that another thread held during fork()
     ::_exit(H5Zfilter_avail(filter) > 0 ? 0 : 1);
   }
   int status = -1;

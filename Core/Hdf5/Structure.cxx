@@ -1,7 +1,6 @@
 #include "Hdf5/Structure.h"
 
 #include "Base/File.h"
-#include "Hdf5/Dataset.h"
 
 #include <fmt/format.h>
 
@@ -164,7 +163,7 @@ std::optional<std::uint64_t> Structure::Find(const Group& group, const std::stri
     return link ? std::optional(link->Address) : std::nullopt;
   }
   if (link->Type == Link::LinkType::External) {
-    throw Unsupported(ExternalLink);
+    throw Unsupported("external link");
   }
   Require(--links >= 0, "links that lead to links");
   const bool fromRoot = !link->Target.empty() && link->Target[0] == '/';
@@ -174,7 +173,7 @@ std::optional<std::uint64_t> Structure::Find(const Group& group, const std::stri
 std::optional<std::uint64_t> Structure::FindPath(const Group& group, const std::string& path, int& links)
 {
   Group current = group;
-  std::optional<std::uint64_t> found;
+  std::optional<std::uint64_t> found = group.Header;
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
     const std::string name = path.substr(begin, end - begin);
@@ -182,7 +181,7 @@ std::optional<std::uint64_t> Structure::FindPath(const Group& group, const std::
     if (name.empty() || name == ".") {
       continue;
     }
-    if (found) {
+    if (*found != current.Header) {
       std::optional<Group> next = this->TryGroup(*found);
       if (!next) {
         return std::nullopt;  // a data set, which contains no links
@@ -392,11 +391,16 @@ std::string Structure::TextOf(const std::byte* element, std::size_t most)
 
 std::vector<VirtualMapping> Structure::Mappings(const Dataset& dataset)
 {
-  constexpr std::size_t most = 16 << 20;
+  constexpr std::size_t most = 64 << 20;
   if (dataset.MappingHeap == NoAddress) {
     return {};
   }
-  return ParseMappings(this->ReadGlobalObject(dataset.MappingHeap, dataset.MappingNumber, most));
+  const std::vector<std::byte> object =
+      this->ReadGlobalObject(dataset.MappingHeap, dataset.MappingNumber, most + 1);
+  if (object.size() > most) {
+    throw Unsupported("virtual data set of too many parts");
+  }
+  return ParseMappings(object);
 }
 
 void Structure::ReadStored(std::uint64_t offset, std::byte* into, std::size_t bytes)

@@ -49,8 +49,6 @@ private:
   Tree2Reader Trees;
 };
 
-class DatasetMessages;
-
 /// The type and the values of an attribute.
 struct Attribute
 {
@@ -91,8 +89,8 @@ public:
     int links = MostLinks;
     return this->Find(group, name, links);
   }
-  /// Returns the address of the header of the object at `path`: one or more names from `group` on, separated
-  /// by slashes. Otherwise like Find().
+  /// Returns the address of the header of the object at `path`: names from `group` on, separated by slashes.
+  /// Without a name, returns the header of `group`. Otherwise like Find().
   std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path)
   {
     int links = MostLinks;

@@ -33,9 +33,7 @@ void ComputeLevels(Tree2& tree)
   std::uint64_t below = tree.MostRecords[0];
   for (unsigned level = 1; level <= tree.Depth; ++level) {
     const unsigned child = ChildBytes(tree, level);
-    if (tree.NodeBytes < fixed + child) {
-      throw Corrupt("a tree with nodes that are too small");
-    }
+    Require(tree.NodeBytes >= fixed + child, "a tree with nodes that are too small");
     const std::uint64_t records = (tree.NodeBytes - fixed - child) / (tree.RecordBytes + child);
     tree.MostRecords[level] = static_cast<unsigned>(records);
     const bool isHuge = below > std::numeric_limits<std::uint64_t>::max() / (records + 2);
@@ -54,9 +52,8 @@ Tree1Node ReadTree1Node(FileBytes& bytes, std::uint64_t address, unsigned type, 
   const Tree1Node node{Load<std::uint8_t>(head + 5), Load<std::uint16_t>(head + 6)};
   // Levels decrease by one from a node to its children, so each path through the tree is finite.
   const bool levelFits = parentLevel < 0 ? node.Level <= largestLevel : node.Level == parentLevel - 1;
-  if (!Begins(head, "TREE") || Load<std::uint8_t>(head + 4) != type || !levelFits || node.Children > 2 * k) {
-    throw Corrupt("a damaged B-tree");
-  }
+  Require(Begins(head, "TREE") && Load<std::uint8_t>(head + 4) == type && levelFits && node.Children <= 2 * k,
+      "a damaged B-tree");
   return node;
 }
 
@@ -104,9 +101,7 @@ void Tree2Reader::WalkNamed(
 
 void Tree2Reader::ReadNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level)
 {
-  if (records > tree.MostRecords[level] || this->NodesLeft == 0) {
-    throw Corrupt("a damaged tree");
-  }
+  Require(records <= tree.MostRecords[level] && this->NodesLeft > 0, "a damaged tree");
   --this->NodesLeft;
   const std::size_t children = level == 0 ? 0 : (records + 1) * ChildBytes(tree, level);
   const std::size_t bytes = NodeHeadBytes + records * tree.RecordBytes + children + ChecksumBytes;
@@ -194,12 +189,7 @@ std::uint64_t BlockBytesInRow(const FractalHeap& heap, unsigned row)
   return row == 0 ? heap.FirstBytes : heap.FirstBytes << (row - 1);
 }
 
-void RequireValidHeap(bool condition)
-{
-  if (!condition) {
-    throw Corrupt("a damaged fractal heap");
-  }
-}
+constexpr const char* DamagedHeap = "a damaged fractal heap";
 
 }  // namespace
 
@@ -207,7 +197,7 @@ FractalHeap FractalHeapReader::Open(std::uint64_t address)
 {
   std::byte head[146];
   this->Source.Read(address, head, 22);
-  RequireValidHeap(Begins(head, "FRHP") && head[4] == std::byte{0});
+  Require(Begins(head, "FRHP") && head[4] == std::byte{0}, DamagedHeap);
   if (Load<std::uint16_t>(head + 7) != 0) {
     throw Unsupported("fractal heap with filters");
   }
@@ -222,15 +212,15 @@ FractalHeap FractalHeapReader::Open(std::uint64_t address)
   const unsigned offsetBits = Load<std::uint16_t>(head + 128);
   heap.Root = Load<std::uint64_t>(head + 132);
   heap.RootRows = Load<std::uint16_t>(head + 140);
-  RequireValidHeap(IsPowerOfTwo(heap.Width) && IsPowerOfTwo(heap.FirstBytes) &&
-                   IsPowerOfTwo(heap.MostBytes) && heap.FirstBytes <= heap.MostBytes &&
-                   heap.MostBytes <= LargestHeapBlock && offsetBits > 0 && offsetBits <= 64 &&
-                   heap.RootRows <= MostRows && heap.MostObjectBytes <= LargestObject);
+  Require(IsPowerOfTwo(heap.Width) && IsPowerOfTwo(heap.FirstBytes) && IsPowerOfTwo(heap.MostBytes) &&
+              heap.FirstBytes <= heap.MostBytes && heap.MostBytes <= LargestHeapBlock && offsetBits > 0 &&
+              offsetBits <= 64 && heap.RootRows <= MostRows && heap.MostObjectBytes <= LargestObject,
+      DamagedHeap);
   heap.OffsetBytes = (offsetBits + 7) / 8;
   // The length of an object is stored in as few bytes as the smaller of the two limits needs.
   heap.LengthBytes = std::min(
       (Log2(heap.MostBytes) + 7) / 8, Log2(std::max<std::uint64_t>(heap.MostObjectBytes, 1)) / 8 + 1);
-  RequireValidHeap(heap.IdBytes >= 1 + heap.OffsetBytes + heap.LengthBytes);
+  Require(heap.IdBytes >= 1 + heap.OffsetBytes + heap.LengthBytes, DamagedHeap);
   return heap;
 }
 
@@ -244,8 +234,9 @@ const std::vector<std::byte>& FractalHeapReader::Read(const FractalHeap& heap, c
   const std::uint64_t length = LoadBytes(id + 1 + heap.OffsetBytes, heap.LengthBytes);
   const Block block = this->FindBlock(heap, offset);
   const std::uint64_t begin = HeapHeaderBytes(heap) + (heap.HasChecksums ? ChecksumBytes : 0);
-  RequireValidHeap(length <= heap.MostObjectBytes && block.Inside >= begin && block.Inside <= block.Bytes &&
-                   length <= block.Bytes - block.Inside);
+  Require(length <= heap.MostObjectBytes && block.Inside >= begin && block.Inside <= block.Bytes &&
+              length <= block.Bytes - block.Inside,
+      DamagedHeap);
   this->CheckBlock(heap, block);
   this->Object.resize(length);
   this->Source.Read(block.Address + block.Inside, this->Object.data(), length);
@@ -263,7 +254,7 @@ FractalHeapReader::Block FractalHeapReader::FindBlock(const FractalHeap& heap, s
   std::uint64_t table = heap.Root;
   for (unsigned rows = heap.RootRows;;) {
     const unsigned row = offset < firstRow ? 0 : Log2(offset) - Log2(firstRow) + 1;
-    RequireValidHeap(row < rows);  // a table inside a table has fewer rows, so the loop ends
+    Require(row < rows, DamagedHeap);  // a table inside a table has fewer rows, so the loop ends
     this->CheckTable(heap, table, rows);
     const std::uint64_t bytes = BlockBytesInRow(heap, row);
     const std::uint64_t inRow = offset - (row == 0 ? 0 : firstRow << (row - 1));
@@ -276,7 +267,7 @@ FractalHeapReader::Block FractalHeapReader::FindBlock(const FractalHeap& heap, s
     }
     table = block.Address;
     offset = block.Inside;
-    RequireValidHeap(bytes >= firstRow);
+    Require(bytes >= firstRow, DamagedHeap);
     rows = Log2(bytes) - Log2(firstRow) + 1;
   }
 }
@@ -289,10 +280,10 @@ void FractalHeapReader::CheckTable(const FractalHeap& heap, std::uint64_t addres
     return;
   }
   const std::uint64_t bytes = HeapHeaderBytes(heap) + 8 * rows * heap.Width + ChecksumBytes;
-  RequireValidHeap(bytes <= LargestHeapBlock);
+  Require(bytes <= LargestHeapBlock, DamagedHeap);
   this->Bytes.resize(bytes);
   this->Source.ReadChecked(address, this->Bytes.data(), bytes);
-  RequireValidHeap(Begins(this->Bytes.data(), "FHIB"));
+  Require(Begins(this->Bytes.data(), "FHIB"), DamagedHeap);
   this->CheckedBlocks.insert(address);
 }
 
@@ -305,14 +296,14 @@ void FractalHeapReader::CheckBlock(const FractalHeap& heap, const Block& block)
   }
   this->Bytes.resize(block.Bytes);
   this->Source.Read(block.Address, this->Bytes.data(), block.Bytes);
-  RequireValidHeap(Begins(this->Bytes.data(), "FHDB"));
+  Require(Begins(this->Bytes.data(), "FHDB"), DamagedHeap);
   if (heap.HasChecksums && this->Source.ComparesChecksums()) {
     // The checksum lies before the objects. HDF5 computes the checksum of a block with zeros instead of the
     // checksum.
     std::byte* const stored = this->Bytes.data() + HeapHeaderBytes(heap);
     const auto checksum = Load<std::uint32_t>(stored);
     std::fill_n(stored, ChecksumBytes, std::byte{0});
-    RequireValidHeap(Lookup3(this->Bytes.data(), block.Bytes) == checksum);
+    Require(Lookup3(this->Bytes.data(), block.Bytes) == checksum, DamagedHeap);
   }
   this->CheckedBlocks.insert(block.Address);
 }

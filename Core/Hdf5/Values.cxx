@@ -165,9 +165,12 @@ void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std
   const ChunkRange range = ChunksHolding(array);
   for (std::uint64_t c = range.Begin; c < range.End; ++c) {
     const Chunk& chunk = found.Chunks[c];
-    try {
+    if (chunk.Bytes > 0) {
       stored.resize(chunk.Bytes);
-      this->Reader->ReadStored(chunk.Offset, stored.data(), stored.size());
+      this->CallWithNames(
+          dataset, [&] { this->Reader->ReadStored(chunk.Offset, stored.data(), stored.size()); });
+    }
+    try {
       const std::byte* const values = chunk.Bytes == 0
                                           ? nullptr
                                           : decoder.Decode(info.Filters, chunk.SkippedFilters,
@@ -212,8 +215,7 @@ std::vector<T> File::ReadValues(
     }
     return result;
   }
-  // Plain numbers have an ElementType.
-  const ElementType type = ElementTypeOf(info).value_or(ElementType::UInt8);
+  const ElementType type = *ElementTypeOf(info);  // plain numbers have an ElementType
   std::vector<std::byte> stored = this->ReadElements(dataset, info, first, count);
   if (info.Layout == StorageLayout::Contiguous) {
     ToHostOrder(info.BigEndian, type, stored);
@@ -293,21 +295,21 @@ std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t 
 namespace {
 
 /// Converts one member of `count` records. `number`: stored type of the member's numbers; `member`: the
-/// requested member; `storedStep` and `storedNumberBytes`: size of a stored record and of a stored number in
-/// bytes; `stored`: the stored records, whose byte order changes; `offset`: offset of the member in a stored
-/// record; `records`: the result, records of `recordBytes` bytes.
+/// requested member; `storedStep`: size of a stored record in bytes; `stored`: the stored records, whose byte
+/// order changes; `offset`: offset of the member in a stored record; `records`: the result, records of
+/// `recordBytes` bytes.
 void ConvertMember(const Datatype& number, const RecordMember& member, std::size_t storedStep,
-    std::size_t storedNumberBytes, std::size_t count, std::vector<std::byte>& stored, std::size_t offset,
-    std::size_t recordBytes, std::byte* records)
+    std::size_t count, std::vector<std::byte>& stored, std::size_t offset, std::size_t recordBytes,
+    std::byte* records)
 {
   const ElementType type = *ElementTypeOf(number);
   const std::size_t resultNumberBytes = SizeOf(member.Type);
   for (int part = 0; part < member.Count; ++part) {
-    std::byte* const from = stored.data() + offset + static_cast<std::size_t>(part) * storedNumberBytes;
+    std::byte* const from = stored.data() + offset + static_cast<std::size_t>(part) * number.Bytes;
     std::byte* const to = records + member.Offset + static_cast<std::size_t>(part) * resultNumberBytes;
     if (number.BigEndian == HostIsLittleEndian()) {
       for (std::size_t i = 0; i < count; ++i) {
-        std::reverse(from + i * storedStep, from + i * storedStep + storedNumberBytes);
+        std::reverse(from + i * storedStep, from + i * storedStep + number.Bytes);
       }
     }
     switch (member.Type) {
@@ -353,8 +355,8 @@ void File::Records(const std::string& dataset, std::uint64_t expectedCount,
           "another type", DamagedOrForeign);
     }
     if (count > 0) {
-      ConvertMember(number, requested, info.ElementBytes, number.Bytes, count, stored, member->Offset,
-          recordBytes, static_cast<std::byte*>(records));
+      ConvertMember(number, requested, info.ElementBytes, count, stored, member->Offset, recordBytes,
+          static_cast<std::byte*>(records));
     }
   }
 }

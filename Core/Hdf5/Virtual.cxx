@@ -1,6 +1,6 @@
 #include "Hdf5/Virtual.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 namespace patchio::hdf5 {
 namespace {
@@ -21,12 +21,13 @@ std::uint64_t ParseRank(Cursor& cursor)
 /// `numberBytes`: size of a stored number. Throws Unsupported unless the blocks form one block.
 Selection ParseRegular(Cursor& cursor, std::uint64_t rank, std::size_t numberBytes)
 {
-  Selection selection{false, {}, {}};
+  const std::uint64_t unlimited = ~std::uint64_t(0) >> (64 - 8 * numberBytes);
+  Selection selection{Selection::SelectionType::Block, {}, {}};
   for (std::uint64_t axis = 0; axis < rank; ++axis) {
     selection.Begin.push_back(cursor.ReadNumber(numberBytes));
     const std::uint64_t stride = cursor.ReadNumber(numberBytes), blocks = cursor.ReadNumber(numberBytes);
     const std::uint64_t length = cursor.ReadNumber(numberBytes);
-    if (blocks == NoAddress || length == NoAddress) {
+    if (blocks == unlimited || length == unlimited) {
       throw Unsupported("virtual data set of unlimited size");
     }
     if (blocks != 1 && stride != length) {
@@ -44,7 +45,7 @@ Selection ParseOneBlock(Cursor& cursor, std::uint64_t rank, std::size_t numberBy
   if (cursor.ReadNumber(numberBytes) != 1) {
     FailSelection();
   }
-  Selection selection{false, {}, {}};
+  Selection selection{Selection::SelectionType::Block, {}, {}};
   for (std::uint64_t axis = 0; axis < rank; ++axis) {
     selection.Begin.push_back(cursor.ReadNumber(numberBytes));
   }
@@ -82,16 +83,16 @@ Selection ParseHyperslab(Cursor& cursor)
 
 Selection ParseSelection(Cursor& cursor)
 {
-  constexpr unsigned hyperslab = 2, all = 3;
+  constexpr unsigned none = 0, hyperslab = 2, all = 3;
   const auto type = cursor.Read<std::uint32_t>();
   if (type == hyperslab) {
     return ParseHyperslab(cursor);
   }
-  if (type != all) {
+  if (type != none && type != all) {
     FailSelection();
   }
   cursor.Skip(12);  // version, reserved
-  return {};
+  return {type == none ? Selection::SelectionType::None : Selection::SelectionType::All, {}, {}};
 }
 
 }  // namespace
@@ -132,11 +133,14 @@ std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes)
 
 std::optional<ValueRun> RunOf(const Selection& selection, const Dataset& dataset)
 {
-  const std::vector<std::uint64_t> dims = DimsOf(dataset);
-  if (selection.IsAll) {
-    return ValueRun{0, dataset.Values};
+  if (selection.Type != Selection::SelectionType::Block) {
+    return ValueRun{0, selection.Type == Selection::SelectionType::All ? dataset.Values : 0};
   }
+  const std::vector<std::uint64_t> dims = DimsOf(dataset);
   Require(selection.Begin.size() == dims.size(), "a selection with another number of axes than its array");
+  if (dims.size() > ChunkedArray::MaximumRank) {
+    throw Unsupported(fmt::format("virtual data set of blocks of {} axes", dims.size()));
+  }
   ValueRun run{0, 1};
   bool isOneRow = true;  // true while each axis so far has a single index
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {

@@ -12,11 +12,18 @@
 
 namespace patchio::hdf5 {
 
-/// Selected values of an array: the entire array, or a block.
+/// Selected values of an array.
 struct Selection
 {
-  bool IsAll = true;
-  /// First index and number of indices of the block along each axis, slowest first.
+  enum class SelectionType : std::uint8_t
+  {
+    None,
+    All,
+    Block
+  };
+
+  SelectionType Type = SelectionType::All;
+  /// Block: first index and number of indices along each axis, slowest first.
   std::vector<std::uint64_t> Begin, Count;
 };
 
@@ -44,7 +51,7 @@ struct ValueRun
 };
 
 /// Returns the values of a selection of `dataset` as one run, or nothing if the values are not consecutive.
-/// Throws Corrupt if the selection does not fit the data set.
+/// Throws Corrupt if the selection does not fit the data set, and Unsupported for blocks of too many axes.
 std::optional<ValueRun> RunOf(const Selection& selection, const Dataset& dataset);
 
 }  // namespace patchio::hdf5

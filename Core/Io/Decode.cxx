@@ -187,6 +187,15 @@ Int3 CommonGhosts(const ArrayShape& shape)
   return common;
 }
 
+/// Returns the values per axis of an array with `ghosts` ghost layers around the interior.
+Dims WithGhosts(Dims interior, const Int3& ghosts)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    interior[axis] += 2 * std::int64_t(ghosts[axis]);
+  }
+  return interior;
+}
+
 }  // namespace
 
 void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
@@ -248,32 +257,12 @@ bool BlankUndefined(void* values, std::int64_t count, ElementType type, double f
 
 Dims ArrayShape::StoredDims() const
 {
-  Dims dims = this->Interior;
-  for (int axis = 0; axis < 3; ++axis) {
-    dims[axis] += 2 * std::int64_t(this->StoredGhosts[axis]);
-  }
-  return dims;
+  return WithGhosts(this->Interior, this->StoredGhosts);
 }
 
 Dims ArrayShape::OutputDims() const
 {
-  Dims dims = this->Interior;
-  for (int axis = 0; axis < 3; ++axis) {
-    dims[axis] += 2 * std::int64_t(this->OutputGhosts[axis]);
-  }
-  return dims;
-}
-
-std::int64_t ArrayShape::StoredTuples() const
-{
-  const Dims dims = this->StoredDims();
-  return dims[0] * dims[1] * dims[2];
-}
-
-std::int64_t ArrayShape::OutputTuples() const
-{
-  const Dims dims = this->OutputDims();
-  return dims[0] * dims[1] * dims[2];
+  return WithGhosts(this->Interior, this->OutputGhosts);
 }
 
 ArrayMapping::ArrayMapping(const ArrayShape& shape)

@@ -31,8 +31,6 @@ struct ArrayShape
 
   Dims StoredDims() const;
   Dims OutputDims() const;
-  std::int64_t StoredTuples() const;
-  std::int64_t OutputTuples() const;
 };
 
 /// The mapping of one stored array to one output array, which may belong to a larger block. The stored value

@@ -171,7 +171,7 @@ ChunkDecoder::ChunkDecoder() : Decompressor(libdeflate_alloc_decompressor())
 
 ChunkDecoder::~ChunkDecoder() = default;
 
-std::byte* ChunkDecoder::Buffer::Reserve(std::size_t bytes)
+std::byte* ScratchMemory::Reserve(std::size_t bytes)
 {
   if (this->Bytes < bytes) {
     this->Bytes = 0;
@@ -184,9 +184,9 @@ std::byte* ChunkDecoder::Buffer::Reserve(std::size_t bytes)
 
 void ChunkDecoder::Trim(std::size_t most)
 {
-  for (Buffer& buffer : this->Buffers) {
+  for (ScratchMemory& buffer : this->Buffers) {
     if (buffer.Bytes > most) {
-      buffer = Buffer();
+      buffer = ScratchMemory();
     }
   }
 }

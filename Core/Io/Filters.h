@@ -14,6 +14,16 @@ struct ZSTD_DCtx_s;
 
 namespace patchio {
 
+/// Memory that only grows and is not initialized.
+struct ScratchMemory
+{
+  std::unique_ptr<std::byte[]> Memory;
+  std::size_t Bytes = 0;
+
+  /// Returns at least `bytes` bytes, valid until the next call. Their contents are unspecified.
+  std::byte* Reserve(std::size_t bytes);
+};
+
 /// Reverses the filters of chunks. Not thread-safe: each thread needs its own decoder. The buffers grow to
 /// the size that the largest chunk needs, and keep this memory until Trim().
 class ChunkDecoder
@@ -46,14 +56,6 @@ public:
   void Trim(std::size_t most);
 
 private:
-  /// Memory that only grows and is not initialized.
-  struct Buffer
-  {
-    std::unique_ptr<std::byte[]> Memory;
-    std::size_t Bytes = 0;
-
-    std::byte* Reserve(std::size_t bytes);
-  };
   /// The bytes of a chunk after the reversal of some filters.
   struct Span
   {
@@ -75,7 +77,7 @@ private:
 
   std::unique_ptr<libdeflate_decompressor, CloseDecompressor> Decompressor;
   std::unique_ptr<ZSTD_DCtx_s, CloseDecompressor> ZstdDecompressor;  ///< created when first used
-  std::array<Buffer, 2> Buffers;
+  std::array<ScratchMemory, 2> Buffers;
 };
 
 /// Returns HDF5's Fletcher32 checksum.

@@ -16,6 +16,7 @@
 #include <future>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -63,14 +64,15 @@ public:
   static IoThreads& Instance();
 
   /// Returns `requested` free slots, or fewer slots if another user of TBB has set a lower limit or the
-  /// system refuses threads (ulimit, cgroup, memory). The caller must release each slot.
+  /// system refuses threads (ulimit, cgroup, memory), and no slots when the process is ending. The caller
+  /// must release each slot.
   std::vector<Slot*> Acquire(int requested, TaskPriority priority);
   /// Marks a slot as free. The work of the slot calls this method after its last task.
   void Release(Slot* slot);
   /// Marks a slot as free that got no task.
   void ReleaseUnused(Slot* slot);
 
-  /// Returns true when the process is ending; no more tasks may begin then.
+  /// Returns true when the process is ending; the threads of TBB must not begin more tasks then.
   bool IsEnding() const { return this->Ending.load(std::memory_order_relaxed); }
 
 private:
@@ -95,10 +97,11 @@ private:
 };
 
 /// Waits until the system no longer counts `thread`. The system counts a thread for a moment after it was
-/// joined.
+/// joined. Waits at most 0.1 s, because another thread may have got the same number.
 void WaitForEnd(pid_t thread)
 {
-  while (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0) {
+  const Stopwatch watch;
+  while (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0 && watch.Seconds() < 0.1) {
     std::this_thread::yield();
   }
 }
@@ -189,6 +192,9 @@ std::vector<IoThreads::Slot*> IoThreads::Acquire(int requested, TaskPriority pri
   } atExit;  // constructed by the first read, so that statics constructed earlier still exist when tasks end
 
   const std::lock_guard<std::mutex> lock(this->Mutex);
+  if (this->Ending) {
+    return {};
+  }
   std::vector<Slot*>& free = this->Free[static_cast<int>(priority)];
   // Free slots may still keep their threads for a moment, so they count, too.
   const int missing = std::max(requested - static_cast<int>(free.size()), 0);
@@ -277,7 +283,7 @@ struct IoScheduler::State : std::enable_shared_from_this<State>
   bool RunNextTask();
   void StoreFault(std::exception_ptr fault);
   bool Retire(IoThreads::Slot* slot);
-  void RunContinuations();
+  void Finish();
   void RunWhenFinished(std::function<void()> continuation);
 
   const std::size_t Tasks;
@@ -298,7 +304,7 @@ struct IoScheduler::State : std::enable_shared_from_this<State>
   std::exception_ptr Fault;  ///< the first exception of a task
   bool HasBegun = false;
   Stopwatch Watch;
-  double EndedAfter = 0;  ///< seconds
+  std::optional<double> EndedAfter;  ///< seconds
 };
 
 void IoScheduler::State::SetLimit(int limit)
@@ -340,16 +346,17 @@ int IoScheduler::State::StartReaders(const std::vector<IoThreads::Slot*>& slots)
 /// The body of a reader: one TBB task that carries out tasks of the read one after another.
 void IoScheduler::State::RunReader(IoThreads::Slot* slot)
 {
+  const IoThreads& threads = IoThreads::Instance();
   do {
-    while (this->Readers <= this->Limit && this->RunNextTask()) {
+    while (this->Readers <= this->Limit && !threads.IsEnding() && this->RunNextTask()) {
     }
   } while (!this->Retire(slot));
 }
 
-/// Carries out the next task. Returns false if no task is left or no further task may begin.
+/// Carries out the next task. Returns false if no task is left or the read is cancelled.
 bool IoScheduler::State::RunNextTask()
 {
-  if (this->IsOver() || IoThreads::Instance().IsEnding()) {
+  if (this->IsOver()) {
     return false;
   }
   const std::size_t task = this->Next++;
@@ -359,7 +366,7 @@ bool IoScheduler::State::RunNextTask()
   try {
     this->Body(task);
     if (++this->Finished == this->Tasks) {
-      this->RunContinuations();
+      this->Finish();
     }
   } catch (...) {
     this->StoreFault(std::current_exception());  // TBB would terminate the process
@@ -378,11 +385,13 @@ void IoScheduler::State::StoreFault(std::exception_ptr fault)
   this->Change.notify_all();
 }
 
-void IoScheduler::State::RunContinuations()
+/// Records the time after the last task, and runs the continuations.
+void IoScheduler::State::Finish()
 {
   std::vector<std::function<void()>> continuations;
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->EndedAfter = this->Watch.Seconds();
     continuations.swap(this->Continuations);
   }
   for (const std::function<void()>& continuation : continuations) {
@@ -501,7 +510,7 @@ double IoScheduler::Fraction() const
 double IoScheduler::Seconds() const
 {
   const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
-  return this->Shared->HasEnded() ? this->Shared->EndedAfter : this->Shared->Watch.Seconds();
+  return this->Shared->EndedAfter.value_or(this->Shared->Watch.Seconds());
 }
 
 bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const ProgressCallback& progress)
@@ -511,17 +520,18 @@ bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const Progress
   if (tasks > 1 && limit > 1) {
     run.SetLimit(progress ? limit : limit - 1);
   }
-  if (!progress || run.PeakConcurrency() == 0) {
-    while (run.RunNextTask()) {
-      if (progress && !progress(run.Fraction())) {
-        run.Cancel();
-      }
-    }
-  }
-  while (!run.WaitFor(PollInterval)) {
+  const auto report = [&] {
     if (progress && !progress(run.Fraction())) {
       run.Cancel();
     }
+  };
+  if (!progress || run.PeakConcurrency() == 0) {
+    while (run.RunNextTask()) {
+      report();
+    }
+  }
+  while (!run.WaitFor(PollInterval)) {
+    report();
   }
   run.Rethrow();
   if (progress && run.PeakConcurrency() > 0 && run.Fraction() > 0) {

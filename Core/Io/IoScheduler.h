@@ -54,7 +54,8 @@ public:
   IoScheduler& operator=(const IoScheduler&) = delete;
 
   /// Sets the greatest number of concurrent tasks, at least 1. The first call starts the tasks. Fewer tasks
-  /// run at once if TBB or the system refuses threads; later calls then add no threads.
+  /// run at once if TBB or the system refuses threads, or if the process is ending; later calls then add no
+  /// threads.
   void SetLimit(int limit);
   /// Calls SetLimit(limit) when all tasks of `previous` are finished; never if a task of `previous` throws,
   /// or if Cancel() keeps a task of `previous` from beginning.
@@ -65,7 +66,7 @@ public:
   /// false if the time has passed before.
   bool WaitFor(std::chrono::milliseconds most) const;
   /// Carries out the next task on the calling thread, in addition to the limit. Returns false if no task is
-  /// left or no further task may begin.
+  /// left or the read is cancelled.
   bool RunNextTask();
   /// Rethrows the first exception of a task, if a task has thrown.
   void Rethrow() const;
@@ -80,8 +81,7 @@ public:
   int RefusedLimit() const;
   /// Returns the fraction of tasks that are finished, 0..1.
   double Fraction() const;
-  /// Returns the seconds from the first SetLimit() to the end of the last TBB thread, or until now if tasks
-  /// remain. Returns 0 if the read has ended without TBB threads.
+  /// Returns the seconds from the first SetLimit() to the end of the last task, or until now if tasks remain.
   double Seconds() const;
 
 private:

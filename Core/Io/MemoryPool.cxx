@@ -211,10 +211,7 @@ private:
   std::vector<Memory> Kept;
 };
 
-MemoryPool::MemoryPool(std::uint64_t limit) : Shared(std::make_shared<State>())
-{
-  this->Shared->Limit = limit;
-}
+MemoryPool::MemoryPool() : Shared(std::make_shared<State>()) {}
 
 MemoryPool::~MemoryPool()
 {

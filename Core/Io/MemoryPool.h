@@ -37,13 +37,13 @@ SegmentInUse SegmentOfBuffer(void* data);
 class MemoryPool
 {
 public:
-  /// Creates an empty pool. `limit`: greatest total size of the used and kept segments, in bytes. 0: only the
-  /// free memory of the machine limits the size.
-  explicit MemoryPool(std::uint64_t limit = 0);
+  MemoryPool();
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
+  /// Sets the greatest total size of the used and kept segments, in bytes. 0, the initial value: only the
+  /// free memory of the machine limits the size.
   void SetLimit(std::uint64_t bytes);
   std::uint64_t Limit() const;
   /// Sets the greatest total size of unused segments that the pool keeps, in bytes, and frees the segments

@@ -30,40 +30,17 @@ void TaskReader::Read(int file, std::uint64_t offset, const std::vector<iovec>& 
   this->Current->Read(offset, buffers);
 }
 
-std::byte* TaskReader::Scratch(std::size_t bytes)
-{
-  if (this->MemoryBytes < bytes) {
-    // The old contents are not needed, and the new memory is written before it is read.
-    this->MemoryBytes = 0;
-    this->Memory.reset();
-    this->Memory.reset(new std::byte[bytes]);
-    this->MemoryBytes = bytes;
-  }
-  return this->Memory.get();
-}
-
 std::vector<iovec>& TaskReader::Buffers()
 {
   this->Addresses.clear();
   return this->Addresses;
 }
 
-struct TaskReaders::PerThread
+std::function<TaskReader&()> MakeTaskReaders(Source& source, ReadMeter& meter)
 {
-  tbb::enumerable_thread_specific<TaskReader> Readers;
-};
-
-TaskReaders::TaskReaders(Source& source, ReadMeter& meter)
-    : Instances(new PerThread{tbb::enumerable_thread_specific<TaskReader>(
-          [&source, &meter] { return TaskReader(source, meter); })})
-{
-}
-
-TaskReaders::~TaskReaders() = default;
-
-TaskReader& TaskReaders::OfThisThread()
-{
-  return this->Instances->Readers.local();
+  const auto readers = std::make_shared<tbb::enumerable_thread_specific<TaskReader>>(
+      [&source, &meter] { return TaskReader(source, meter); });
+  return [readers]() -> TaskReader& { return readers->local(); };
 }
 
 namespace {

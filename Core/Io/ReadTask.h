@@ -28,7 +28,7 @@ public:
   /// Carries out one request; see Source::File::Read().
   void Read(int file, std::uint64_t offset, const std::vector<iovec>& buffers);
   /// Returns at least `bytes` bytes of uninitialized memory, valid until the next call.
-  std::byte* Scratch(std::size_t bytes);
+  std::byte* Scratch(std::size_t bytes) { return this->Memory.Reserve(bytes); }
   /// Returns an empty list, valid until the next call.
   std::vector<iovec>& Buffers();
   ChunkDecoder& Decoder() { return this->Chunks; }
@@ -38,27 +38,14 @@ private:
   ReadMeter& Meter;
   std::shared_ptr<Source::File> Current;
   int CurrentNumber = -1;
-  std::unique_ptr<std::byte[]> Memory;
-  std::size_t MemoryBytes = 0;
+  ScratchMemory Memory;
   std::vector<iovec> Addresses;
   ChunkDecoder Chunks;
 };
 
-/// Provides one TaskReader per thread. `source` and `meter` must outlive this object.
-class TaskReaders
-{
-public:
-  TaskReaders(Source& source, ReadMeter& meter);
-  ~TaskReaders();
-  TaskReaders(const TaskReaders&) = delete;
-  TaskReaders& operator=(const TaskReaders&) = delete;
-
-  TaskReader& OfThisThread();
-
-private:
-  struct PerThread;
-  const std::unique_ptr<PerThread> Instances;
-};
+/// Returns a function that returns the TaskReader of the calling thread. `source` and `meter` must outlive
+/// the function.
+std::function<TaskReader&()> MakeTaskReaders(Source& source, ReadMeter& meter);
 
 /// The checksums of the tasks of one read, combined from their segments, which several threads read in any
 /// order. Only tasks with a known checksum take part, and only if the read fetches all stored values of the

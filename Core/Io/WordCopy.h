@@ -15,24 +15,18 @@
 
 namespace patchio {
 
-inline std::uint8_t Swapped(std::uint8_t word)
+template <typename Word>
+Word Swapped(Word word)
 {
-  return word;
-}
-
-inline std::uint16_t Swapped(std::uint16_t word)
-{
-  return __builtin_bswap16(word);
-}
-
-inline std::uint32_t Swapped(std::uint32_t word)
-{
-  return __builtin_bswap32(word);
-}
-
-inline std::uint64_t Swapped(std::uint64_t word)
-{
-  return __builtin_bswap64(word);
+  if constexpr (sizeof(Word) == 8) {
+    return __builtin_bswap64(word);
+  } else if constexpr (sizeof(Word) == 4) {
+    return __builtin_bswap32(word);
+  } else if constexpr (sizeof(Word) == 2) {
+    return __builtin_bswap16(word);
+  } else {
+    return word;
+  }
 }
 
 #ifdef PATCHIO_X86

@@ -16,7 +16,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -46,15 +45,14 @@ bool IsStaggered(const std::string& name)
 /// to different times.
 bool IsStatistic(const std::string& name)
 {
-  return std::any_of(name.begin(), name.end(), [&, i = std::size_t(0)](char) mutable {
-    const std::size_t at = i++;
-    for (const char* word : {"_max", "_min", "_rms"}) {
-      if (name.compare(at, 4, word) == 0 && !IsLetter(name, at + 4)) {
+  for (const char* word : {"_max", "_min", "_rms"}) {
+    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 4)) {
+      if (!IsLetter(name, at + 4)) {
         return true;
       }
     }
-    return false;
-  });
+  }
+  return false;
 }
 
 /// Adds the variable to each family that it may belong to, one for each letter that may denote a component.
@@ -441,14 +439,14 @@ private:
   int ColumnAxis = 0;
 };
 
-/// Returns bins of the patches of a level, or null if the level has no patches.
-std::unique_ptr<BoxBins> BinsOf(const Catalog& catalog, const Level& level)
+/// Returns bins of the patches of a level.
+BoxBins BinsOf(const Catalog& catalog, const Level& level)
 {
   std::vector<Box> boxes;
   for (int p = 0; p < level.PatchCount; ++p) {
     boxes.push_back(catalog.Patches[level.FirstPatch + p].Cells);
   }
-  return boxes.empty() ? nullptr : std::make_unique<BoxBins>(std::move(boxes));
+  return BoxBins(std::move(boxes));
 }
 
 /// Returns whether the boxes together cover `cells`.
@@ -468,15 +466,13 @@ bool IsCovered(const BoxBins& bins, const Box& cells)
 
 /// Adds the ranges of the patches of a level that share a cell with `cells` to `together`, until `together`
 /// meets `target`.
-void AddIntersectingRanges(const BoxBins* bins, const Level& level, const Box& cells,
+void AddIntersectingRanges(const BoxBins& bins, const Level& level, const Box& cells,
     const std::vector<ValueRange>& ranges, const ValueRange& target, ValueRange& together)
 {
-  if (bins) {
-    bins->ForEachIntersecting(cells, [&](int other) {
-      together.Add(ranges[level.FirstPatch + other]);
-      return !together.Intersects(target);
-    });
-  }
+  bins.ForEachIntersecting(cells, [&](int other) {
+    together.Add(ranges[level.FirstPatch + other]);
+    return !together.Intersects(target);
+  });
 }
 
 }  // namespace
@@ -532,33 +528,32 @@ std::vector<Box> CellsOnPlane(
 std::vector<bool> PatchesWithValues(
     const Catalog& catalog, const std::vector<ValueRange>& ranges, const ValueRange& values)
 {
-  std::vector<std::unique_ptr<BoxBins>> bins;
-  for (const Level& level : catalog.Levels) {
-    bins.push_back(catalog.KnowsPositions() ? BinsOf(catalog, level) : nullptr);
+  std::vector<bool> marks(catalog.Patches.size(), true);
+  if (!catalog.KnowsPositions()) {
+    return marks;
   }
-  std::vector<bool> marks(catalog.Patches.size(), false);
+  std::vector<BoxBins> bins;
+  for (const Level& level : catalog.Levels) {
+    bins.push_back(BinsOf(catalog, level));
+  }
   for (std::size_t l = 0; l < catalog.Levels.size(); ++l) {
     const Level& level = catalog.Levels[l];
     const bool refines = l > 0 && level.Role == LevelRole::Refinement;
     const bool refined = l + 1 < bins.size() && catalog.Levels[l + 1].Role == LevelRole::Refinement;
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
       ValueRange together = ranges[p];
-      if (bins[l]) {
-        // All cells around a node are at most two cells away from each other.
-        const Box cells = Grow(catalog.Patches[p].Cells, {2, 2, catalog.Dimension > 2 ? 2 : 0});
-        AddIntersectingRanges(bins[l].get(), level, cells, ranges, values, together);
-        if (refines && !IsCovered(*bins[l], cells)) {
-          const Level& coarser = catalog.Levels[l - 1];
-          AddIntersectingRanges(
-              bins[l - 1].get(), coarser, Coarsen(cells, level.Ratio), ranges, values, together);
-        }
-        if (refined) {
-          const Level& finer = catalog.Levels[l + 1];
-          AddIntersectingRanges(
-              bins[l + 1].get(), finer, Refine(cells, finer.Ratio), ranges, values, together);
-        }
+      // All cells around a node are at most two cells away from each other.
+      const Box cells = Grow(catalog.Patches[p].Cells, {2, 2, catalog.Dimension > 2 ? 2 : 0});
+      AddIntersectingRanges(bins[l], level, cells, ranges, values, together);
+      if (refines && !IsCovered(bins[l], cells)) {
+        const Level& coarser = catalog.Levels[l - 1];
+        AddIntersectingRanges(bins[l - 1], coarser, Coarsen(cells, level.Ratio), ranges, values, together);
       }
-      marks[p] = !bins[l] || together.Intersects(values);
+      if (refined) {
+        const Level& finer = catalog.Levels[l + 1];
+        AddIntersectingRanges(bins[l + 1], finer, Refine(cells, finer.Ratio), ranges, values, together);
+      }
+      marks[p] = together.Intersects(values);
     }
   }
   return marks;

@@ -29,7 +29,7 @@ void WatchedFiles::Watch(const std::vector<std::string>& paths, std::int64_t beg
   this->SettledBefore = begin - static_cast<std::int64_t>(settleSeconds * 1e9);
   this->States.clear();
   for (const std::string& path : paths) {
-    this->States[path] = StateOfAny(path);
+    this->States[path] = StateOf(path, true);
   }
 }
 
@@ -37,7 +37,7 @@ bool WatchedFiles::Changed() const
 {
   const auto same = [this](const auto& entry) {
     const std::optional<FileState>& then = entry.second;
-    const std::optional<FileState> now = StateOfAny(entry.first);
+    const std::optional<FileState> now = StateOf(entry.first, true);
     return then && now ? then->Print == now->Print && now->Changed < this->SettledBefore : !then && !now;
   };
   return !this->IsWatching || !std::all_of(this->States.begin(), this->States.end(), same);

@@ -137,7 +137,7 @@ private:
   Series All;
   /// By the text of a warning after its path: index in All.Warnings, number of paths.
   std::map<std::string, std::pair<std::size_t, std::size_t>> WarningIndices;
-  std::size_t Overlap = 0;  ///< steps that two paths have in common
+  std::size_t Overlap = 0;  ///< steps that several paths have in common
   std::string OverlapExample;
 };
 
@@ -208,11 +208,12 @@ void SeriesJoiner::WarnOfOverlap()
 void SeriesJoiner::AddStepsOfNumber(Iterator first, Iterator end)
 {
   std::set<std::pair<std::string, int>> seen;
+  bool isCommon = false;
   for (Iterator step = first; step != end; ++step) {
     if (end - first > 1 && !seen.emplace(step->Step.Path, step->Step.StepInFile).second) {
       continue;
     }
-    if (*step->Path != *first->Path && this->Overlap++ == 0) {
+    if (*step->Path != *first->Path && !std::exchange(isCommon, true) && this->Overlap++ == 0) {
       this->OverlapExample = fmt::format("step {}{} is in {} and in {}", step->Step.Step,
           step->Step.Date.empty() ? "" : " (" + step->Step.Date + ")", *first->Path, *step->Path);
     }
@@ -613,21 +614,22 @@ std::vector<TimeStep> OpenedSeries::CompleteSteps(Communicator& ranks, Series& n
   }
   std::vector<TimeStep> complete;
   std::shared_ptr<OpenedStep> opened;
-  bool lastIsIncomplete = false;
+  bool mayComplete = false;
   for (const TimeStep& step : now.Steps) {
     if (known.count(KeyOf(step)) > 0) {
       continue;
     }
     const std::string fault = this->ReasonIncomplete(ranks, step, threads, opened);
-    lastIsIncomplete = !fault.empty() && step.Step > this->SeriesOfFiles.Steps.back().Step;
     if (fault.empty()) {
       complete.push_back(step);
     } else {
       now.Warnings.push_back(fmt::format("PatchIO skips step {}. {}", step.Step, fault));
+      mayComplete = mayComplete || this->ReportedWarnings.count(now.Warnings.back()) == 0;
     }
   }
-  if (lastIsIncomplete) {
-    // The simulation still writes the last step, perhaps to files that are not watched.
+  if (mayComplete) {
+    // The simulation still writes a step, perhaps to files that are not watched. A step that ReportLeftOut()
+    // has reported probably stays incomplete.
     this->Watched.Forget();
   }
   return complete;

@@ -7,22 +7,12 @@
 namespace patchio {
 namespace {
 
-template <typename T>
+/// Returns a number of an array of integers.
 std::int64_t NumberAt(const LoadedArray& numbers, std::size_t i)
 {
-  return static_cast<std::int64_t>(static_cast<const T*>(numbers.Values.get())[i]);
-}
-
-std::int64_t NumberAt(const LoadedArray& numbers, std::size_t i)
-{
-  switch (numbers.Type) {
-    case ElementType::Int64:
-      return NumberAt<std::int64_t>(numbers, i);
-    case ElementType::Int32:
-      return NumberAt<std::int32_t>(numbers, i);
-    default:
-      return 0;  // not a valid cell number
-  }
+  return VisitType(numbers.Type, [&](auto type) {
+    return static_cast<std::int64_t>(static_cast<const decltype(type)*>(numbers.Values.get())[i]);
+  });
 }
 
 }  // namespace
@@ -30,6 +20,10 @@ std::int64_t NumberAt(const LoadedArray& numbers, std::size_t i)
 PointCells::PointCells(const Catalog& catalog, const LoadedArray& numbers, const std::string& name)
     : Data(catalog)
 {
+  if (numbers.Type == ElementType::Float32 || numbers.Type == ElementType::Float64) {
+    throw FileError(
+        catalog.Path, "integers in the " + name, std::string("numbers of type ") + NameOf(numbers.Type));
+  }
   const std::int64_t cells = catalog.Lattice.CellCount();
   this->Numbers.reserve(static_cast<std::size_t>(numbers.Tuples));
   for (std::int64_t i = 0; i < numbers.Tuples; ++i) {

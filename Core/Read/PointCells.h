@@ -16,7 +16,7 @@ class PointCells
 {
 public:
   /// Converts `numbers`, the values of a variable with Variable::Positions: cell numbers counted from 1.
-  /// `name`: name of the variable for messages. Throws Error if the type is not Int32 or Int64, or a number
+  /// `name`: name of the variable for messages. Throws Error if the numbers are not integers, or a number
   /// is outside the lattice. Keeps a reference to `catalog`.
   PointCells(const Catalog& catalog, const LoadedArray& numbers, const std::string& name);
 

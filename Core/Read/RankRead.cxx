@@ -410,7 +410,7 @@ void RankTasks::Prepare()
   const auto& makeSource = this->Request->MakeSource;
   this->Storage =
       makeSource ? makeSource(this->Table) : MakeFileSource(this->Table.Files, this->Plan.Sequential);
-  this->Readers.emplace(*this->Storage, this->Meter);
+  this->ReaderOfThisThread = MakeTaskReaders(*this->Storage, this->Meter);
   this->Sums = StoredSums(this->Table, this->Plan);
   this->OutstandingSegments = std::vector<std::atomic<std::uint32_t>>(this->PatchVariables.size());
   for (const Segment& segment : this->Plan.Segments) {
@@ -421,8 +421,7 @@ void RankTasks::Prepare()
 void RankTasks::Execute(std::size_t task)
 {
   const ReadMeter::Task measured(this->Meter);
-  if (!this->Stopped && !this->ExecuteTask(this->Readers->OfThisThread(), task) &&
-      this->Request->StopAtFault) {
+  if (!this->Stopped && !this->ExecuteTask(this->ReaderOfThisThread(), task) && this->Request->StopAtFault) {
     this->Stopped = true;
   }
 }

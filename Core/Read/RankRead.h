@@ -18,7 +18,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,7 +81,7 @@ private:
 
   FileFingerprints Fingerprints;  ///< of the table's files and the describing file, if there is a cache
   std::unique_ptr<Source> Storage;
-  std::optional<TaskReaders> Readers;
+  std::function<TaskReader&()> ReaderOfThisThread;
   StoredSums Sums;
   std::atomic<bool> Stopped{false};   ///< a fault has stopped the tasks
   std::vector<std::string> Messages;  ///< per request: its first fault, or empty

@@ -88,15 +88,8 @@ VariableData MoveToVariableData(LoadedArray& array, const std::string& name)
   return data;
 }
 
-ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& loadRequest)
+ReadPatchDataResult MoveToResult(LoadResult& loaded, const Catalog& catalog, const LoadRequest& request)
 {
-  const Catalog& catalog = step.Data();
-  const auto shared = std::make_shared<const LoadRequest>(loadRequest);
-  const LoadRequest& request = *shared;
-  const auto locate = [&](const std::vector<PatchVariable>& requests) {
-    return step.Locate(requests, request.Threads, {}, request.Verify);
-  };
-  LoadResult loaded = RankRead(locate, step.SharedData(), shared).Read();
   ReadPatchDataResult result;
   result.Report = loaded.Report;
   for (std::size_t p = 0; p < request.Blocks.size(); ++p) {
@@ -148,11 +141,16 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     request.Blocks = BlocksOfPatches(catalog, patches);
     request.Variables = RequestVariables(catalog, variableNames, variableCount);
     request.Threads = std::max(threads, 1);
-    // Load() returns faults of files in its result. An Error of Load() counts as a lack of memory, its usual
+    ofOthers = ReadError::Internal;
+    const auto locate = [&](const std::vector<PatchVariable>& requests) {
+      return step.Locate(requests, request.Threads, {}, request.Verify);
+    };
+    RankRead read(locate, step.SharedData(), std::make_shared<const LoadRequest>(request));
+    // Read() returns faults of files in its result. An Error of Read() counts as a lack of memory, its usual
     // reason.
     ofErrors = ReadError::OutOfMemory;
-    ofOthers = ReadError::Internal;
-    ReadPatchDataResult result = Load(step, request);
+    LoadResult loaded = read.Read();
+    ReadPatchDataResult result = MoveToResult(loaded, catalog, request);
     result.Report.Metadata = step.Origin();
     result.Report.OpenSeconds = openSeconds;
     return result;

@@ -16,7 +16,7 @@ namespace patchio {
 enum class ReadError : int
 {
   None = 0,
-  BadSummary = 1,       ///< the summary is missing or broken; nothing was read
+  BadSummary = 1,       ///< the summary is missing, broken or changed during the call; nothing was read
   UnknownPatch = 2,     ///< an id outside the data set, null ids, or a negative count; nothing was read
   UnknownVariable = 3,  ///< unknown or null names, or a negative count; nothing was read
   BadData = 4,          ///< some variables of some patches could not be read, see VariableData::Error

@@ -1,9 +1,9 @@
 #include "Read/ReadSession.h"
 
 #include "Base/Error.h"
+#include "Plan/Interest.h"
 #include "Tuning/IoReport.h"
 
-#include <cmath>
 #include <utility>
 
 namespace patchio {
@@ -145,17 +145,12 @@ bool ReadSession::CheckPrefetched(
 }
 
 /// Returns the options for the step of `catalog`, and sets NoSkipReason. Throws Error if the variable for
-/// Skip By Value does not exist, or if a slice has no valid normal. Collective: every rank of the
-/// communicator calls it.
+/// Skip By Value does not exist, or if the region is invalid. Collective: every rank of the communicator
+/// calls it.
 StepOptions ReadSession::OptionsFor(Communicator& ranks, const ReadRequest& request, const Catalog& catalog)
 {
+  CheckRegion(request.Options.Region);
   StepOptions options = request.Options;
-  const Double3& normal = options.Region.Normal;
-  const double length = std::hypot(normal[0], normal[1], normal[2]);
-  if (options.Slice && !(length > 0 && std::isfinite(length))) {
-    throw Error(
-        "The normal of the Region's plane is 0 or not finite. Set a valid normal for Slice While Reading.");
-  }
   options.GhostLayer = options.GhostLayer && !options.Slice;  // a slice shows no cells of ghost layers
   options.Ghosts =
       request.GhostCells && !options.Slice ? GhostsOf(catalog, request.Variables) : Int3{0, 0, 0};

@@ -56,8 +56,6 @@ ThreadsUsed ReadThreads::Used(Communicator& ranks, const LoadRequest& request)
 ThreadsUsed ReadThreads::UsedAutomatically(const LoadRequest& request)
 {
   ThreadsUsed used;
-  used.Concurrency = this->Automatic.Choice().Storage.Concurrency;
-  used.Load = this->Automatic.Choice().Storage.Load;
   used.Text = this->Automatic.Text();
   if (request.Control) {
     used.Changes = request.Control->Changes();
@@ -74,12 +72,10 @@ ThreadsUsed ReadThreads::UsedAsSet(Communicator& ranks) const
   ThreadsUsed used;
   used.Text = "Threads: fixed\n";
   if (this->Settings.Mode == ThreadMode::FromStorage) {
-    used.Concurrency = this->Settings.StorageConcurrency;
-    used.Load = this->Settings.OtherLoad;
     used.Text = "Threads: from N* = " + std::to_string(this->Settings.StorageConcurrency) +
                 " and NC = " + std::to_string(this->Settings.OtherLoad) + ", both given\n";
-    used.Storage.Concurrency = used.Concurrency;
-    used.Storage.Load = used.Load;
+    used.Storage.Concurrency = this->Settings.StorageConcurrency;
+    used.Storage.Load = this->Settings.OtherLoad;
     used.Storage.Source = "given";
   }
   int all = 0;

@@ -17,8 +17,6 @@ namespace patchio {
 /// The number of threads of a read and its origin.
 struct ThreadsUsed
 {
-  int Concurrency = 0;                ///< N*, see ThreadBudget.h; 0: unknown or not needed
-  double Load = 0;                    ///< NC, see ThreadBudget.h; 0 if unknown
   std::vector<ThreadChange> Changes;  ///< intended reads in flight, of all ranks together
   std::string Text;                   ///< the sources of these numbers, in lines
   StorageCurve Storage;               ///< the known facts about F(N), on rank 0

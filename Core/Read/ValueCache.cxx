@@ -28,7 +28,7 @@ std::uint64_t BytesOf(const KeptValues& values)
   return bytes;
 }
 
-/// Returns the arrays of `old` whose values `now` lacks, or null if `now` has all values.
+/// Returns the arrays of `old` whose values `now` lacks, or null if `now` has all values of `old`.
 SharedValues RestOf(const SharedValues& old, const KeptValues& now, Centering centering)
 {
   const std::vector<bool> held = ContainedArrays(now, *old, centering);
@@ -43,7 +43,7 @@ SharedValues RestOf(const SharedValues& old, const KeptValues& now, Centering ce
     all = all && !held[a];
   }
   if (all || !any) {
-    return all ? old : nullptr;
+    return any ? old : nullptr;
   }
   rest->Layout = old->Layout;
   rest->Constants = old->Constants;

@@ -14,7 +14,9 @@ std::int64_t Nanoseconds(const timespec& time)
   return std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-std::optional<FileState> ReadState(const std::string& path, bool acceptsAnyType)
+}  // namespace
+
+std::optional<FileState> StateOf(const std::string& path, bool acceptsAnyType)
 {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0 || !(acceptsAnyType || S_ISREG(status.st_mode))) {
@@ -26,18 +28,6 @@ std::optional<FileState> ReadState(const std::string& path, bool acceptsAnyType)
   state.Print.Inode = status.st_ino;
   state.Changed = std::max(state.Print.Modified, Nanoseconds(status.st_ctim));
   return state;
-}
-
-}  // namespace
-
-std::optional<FileState> StateOf(const std::string& path)
-{
-  return ReadState(path, false);
-}
-
-std::optional<FileState> StateOfAny(const std::string& path)
-{
-  return ReadState(path, true);
 }
 
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads)

@@ -32,12 +32,10 @@ struct FileState
   std::int64_t Changed = 0;
 };
 
-/// Returns the state of the regular file at `path`, or nothing if `path` is no regular file or cannot be
-/// queried. Follows links.
-std::optional<FileState> StateOf(const std::string& path);
-/// Returns the state of the file or folder at `path`, or nothing if `path` cannot be queried. The time of a
-/// folder changes when a program adds, removes or renames an entry.
-std::optional<FileState> StateOfAny(const std::string& path);
+/// Returns the state of the file at `path`, or nothing if `path` cannot be queried or, unless
+/// `acceptsAnyType`, is no regular file. Follows links. The time of a folder changes when a program adds,
+/// removes or renames an entry.
+std::optional<FileState> StateOf(const std::string& path, bool acceptsAnyType = false);
 
 /// Returns the state of each of `paths`, in order, like StateOf(). Queries the files with at most `threads`
 /// threads, because queries are slow on a parallel file system.

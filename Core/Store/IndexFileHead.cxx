@@ -1,9 +1,6 @@
 #include "Store/IndexFileHead.h"
 
 #include "Base/Bytes.h"
-#include "Base/Communicator.h"
-#include "Base/Error.h"
-#include "Base/File.h"
 #include "Base/Memory.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/Location.h"
@@ -425,24 +422,13 @@ void ThrowFirstFault(const std::vector<std::string>& faults)
   }
 }
 
-/// Runs `work` on rank 0. Throws Error on all ranks if `work` fails. Collective: every rank of the
-/// communicator calls it.
-void RunOnRank0(Communicator& ranks, const std::function<void()>& work)
-{
-  RunOnAllRanks(ranks, [&] {
-    if (ranks.Rank() == 0) {
-      work();
-    }
-  });
-}
-
 }  // namespace
 
 void WriteIndexFile(Communicator& ranks, const std::string& path, const IndexFileHead& head,
     const std::vector<std::vector<std::byte>>& partsOfRank0, const std::byte* shard)
 {
   assert(head.ShardCount() == static_cast<std::size_t>(ranks.Size()) || head.ShardCount() == 0);
-  RunOnRank0(ranks, [&] {
+  RunOnRankZero(ranks, [&] {
     const PlainFile file(path, PlainFile::Purpose::Create);
     file.Reserve(head.FileBytes());
     const std::vector<std::byte> begin = head.Encode(false);
@@ -455,7 +441,7 @@ void WriteIndexFile(Communicator& ranks, const std::string& path, const IndexFil
     const std::string fault = WriteShard(ranks, path, head.ShardEntry(ranks.Rank()), shard);
     ThrowFirstFault(ranks.AllGather(fault));
   }
-  RunOnRank0(ranks, [&] {
+  RunOnRankZero(ranks, [&] {
     const PlainFile file(path, PlainFile::Purpose::Update);
     file.Flush();  // the flag must not reach the disk before the bytes that it confirms
     const std::vector<std::byte> begin = head.Encode(true);

@@ -88,7 +88,6 @@ public:
 
   /// Reads and checks the header and the table. Throws IndexFileError if the file cannot be used.
   static IndexFileHead Read(const PlainFile& file);
-  static IndexFileHead Read(const std::string& path) { return Read(*OpenIndexFile(path)); }
 
   const std::vector<PartEntry>& Parts() const { return this->Entries; }
   std::size_t ShardCount() const { return this->Entries.size() - HeadParts; }

@@ -1,7 +1,6 @@
 #include "Store/IndexFilePath.h"
 
 #include "Base/Bytes.h"
-#include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Memory.h"
@@ -10,10 +9,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <tuple>
 
@@ -96,15 +93,6 @@ std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path)
   if (!paths.front().NextToData) {
     paths.resize(1);  // the folder that the user has chosen
   }
-  return paths;
-}
-
-std::vector<IndexFilePath> WritableIndexFilePathsFor(const std::string& path)
-{
-  std::vector<IndexFilePath> paths = IndexFilePathsFor(path);
-  paths.erase(std::remove_if(paths.begin(), paths.end(),
-                  [](const IndexFilePath& candidate) { return candidate.HasOldName; }),
-      paths.end());
   return paths;
 }
 
@@ -204,14 +192,10 @@ void ReplaceIndexFile(const std::string& temporary, const IndexFilePath& indexFi
 void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write)
 {
   const std::string temporary = PrepareReplacement(indexFile);
-  try {
-    write(temporary);
-  } catch (const Error& error) {
+  const std::string fault = CatchError([&] { write(temporary); });
+  if (!fault.empty()) {
     std::remove(temporary.c_str());
-    throw Error(WithIndexFileName(error.what(), temporary, indexFile));
-  } catch (...) {
-    std::remove(temporary.c_str());
-    throw;
+    throw Error(WithIndexFileName(fault, temporary, indexFile));
   }
   ReplaceIndexFile(temporary, indexFile);
 }

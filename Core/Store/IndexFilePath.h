@@ -28,9 +28,6 @@ struct IndexFilePath
 /// PATCHIO_METADATA_DIR is set to a directory, absolute or relative to the working directory, returns only a
 /// path in this directory. Throws like AbsolutePath().
 std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path);
-/// Returns the paths of IndexFilePathsFor() at which PatchIO writes index files: all paths except the old
-/// name.
-std::vector<IndexFilePath> WritableIndexFilePathsFor(const std::string& path);
 /// Returns all paths at which PatchIO may have written an index file of `path`: in $PATCHIO_METADATA_DIR if
 /// this variable is set, with both names next to the file, and in the user's cache directory.
 std::vector<IndexFilePath> AllIndexFilePathsFor(const std::string& path);
@@ -52,7 +49,7 @@ std::string AbsolutePath(const std::string& path);
 /// the data, and removes temporary files older than a day. Calls `write` with the path of a temporary file,
 /// which `write` must create and no other program uses. Then renames the temporary file to the index file,
 /// and removes an index file with the old name from the folder of the data. If `write` throws, removes the
-/// temporary file and rethrows the exception; an Error then names the index file instead of the temporary
+/// temporary file and throws Error with the same message, which names the index file instead of the temporary
 /// file. Throws Error if the index file cannot be replaced.
 void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write);
 

@@ -8,8 +8,6 @@
 
 namespace patchio {
 
-constexpr std::uint32_t NoFile = std::numeric_limits<std::uint32_t>::max();
-
 /// A table of the files of rows. A run consists of consecutive rows whose values lie in the same file.
 struct IndexShardBuilder::Runs
 {

@@ -20,6 +20,9 @@ namespace patchio {
 /// The Requirement of data from index files. Throws Error("The index file has FAULT.").
 constexpr Requirement RequireInIndex("The index file");
 
+/// The file number of a row, or of an answer, without a file.
+constexpr std::uint32_t NoFile = std::numeric_limits<std::uint32_t>::max();
+
 /// A view of the bytes of a shard, which must outlive the view.
 struct ShardView
 {

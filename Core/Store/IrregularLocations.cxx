@@ -1,18 +1,13 @@
 #include "Store/IrregularLocations.h"
 
 #include "Base/Communicator.h"
-#include "Catalog/Catalog.h"
-#include "Catalog/Location.h"
 #include "Io/Chunks.h"
-#include "Store/IndexShard.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstring>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace patchio {
 namespace {
@@ -450,25 +445,6 @@ void IrregularLocations::Check(std::uint64_t position, const Catalog& catalog, c
   LocationTable table;
   const Location location = this->Append(position, table, [](std::uint32_t file) { return file; });
   CheckLocation(catalog, request, table, location, fileBytes);
-}
-
-std::uint64_t IrregularLocations::StoredBytes() const
-{
-  std::uint64_t bytes = 0;
-  for (std::uint64_t i = 0; i < this->Entries.Count; ++i) {
-    const IrregularEntry& entry = this->Entries[i];
-    const auto kind = static_cast<Encoding>(entry.Kind);
-    if (kind == Encoding::Raw || kind == Encoding::SparseMaterials) {
-      for (std::uint64_t e = 0; e < entry.Count; ++e) {
-        bytes += this->ByteRanges[entry.First + e].Bytes;
-      }
-    }
-  }
-  // Each chunk belongs to one location.
-  for (std::uint64_t i = 0; i < this->Chunks.Count; ++i) {
-    bytes += this->Chunks[i].Bytes;
-  }
-  return bytes;
 }
 
 }  // namespace patchio

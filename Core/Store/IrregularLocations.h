@@ -55,10 +55,6 @@ public:
   void Check(std::uint64_t position, const Catalog& catalog, const PatchVariable& request,
       const std::vector<std::uint64_t>& fileBytes) const;
 
-  /// Returns the number of stored bytes of all locations. Byte ranges that sparse materials share count once
-  /// per location. Arrays that only the HDF5 library can read do not count.
-  std::uint64_t StoredBytes() const;
-
 private:
   /// An array of records in the shard.
   template <typename T>

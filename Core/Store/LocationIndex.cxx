@@ -1,14 +1,12 @@
 #include "Store/LocationIndex.h"
 
 #include "Base/Bytes.h"
-#include "Base/Communicator.h"
 #include "Base/Text.h"
 #include "Io/Progress.h"
 #include "Store/IndexFileHead.h"
 
 #include <algorithm>
 #include <cassert>
-#include <limits>
 #include <unordered_map>
 
 namespace patchio {
@@ -178,13 +176,6 @@ void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& desc
   }
 }
 
-namespace {
-
-/// The number of a file that is not in the answer yet.
-constexpr std::uint32_t NoNumber = std::numeric_limits<std::uint32_t>::max();
-
-}  // namespace
-
 LocationIndex::LocationIndex(const Catalog& catalog, std::vector<std::string> files,
     const std::vector<ShardView>& shards, std::shared_ptr<const void> memory)
     : FileNames(std::move(files)), Memory(std::move(memory)), Order(std::make_shared<RowOrder>(catalog))
@@ -307,7 +298,7 @@ public:
   Finder(const LocationIndex& index, const Catalog& catalog, std::size_t requests)
       : Index(index), Data(catalog)
   {
-    this->AnswerNumbers.assign(index.FileNames.size(), NoNumber);
+    this->AnswerNumbers.assign(index.FileNames.size(), NoFile);
     this->Answer.Table.Locations.reserve(requests);
     this->Answer.Table.ByteRanges.reserve(requests);
   }
@@ -322,7 +313,7 @@ public:
     if (column.Offsets && column.Offsets[this->Row * column.Components] != NoOffset) {
       this->AddRegular(column, request);
     } else {
-      this->Answer.Table.Locations.push_back(this->FindIrregular(this->Row, request));
+      this->Answer.Table.Locations.push_back(this->FindIrregular(request));
     }
   }
 
@@ -359,7 +350,7 @@ private:
   std::uint32_t AnswerFile(std::uint32_t file)
   {
     std::uint32_t& local = this->AnswerNumbers[file];
-    if (local == NoNumber) {
+    if (local == NoFile) {
       local = static_cast<std::uint32_t>(this->Answer.Files.size());
       this->Answer.Files.push_back(file);
       this->Answer.Table.Files.push_back(this->Index.FileNames[file]);
@@ -367,16 +358,16 @@ private:
     return local;
   }
 
-  /// Returns the file of a row of the current shard.
-  std::uint32_t FileOf(const RunTable& runs, std::uint64_t row)
+  /// Returns the file of the current row.
+  std::uint32_t FileOf(const RunTable& runs)
   {
     // Requests usually come in the order of rows, and all variables of a patch lie in the same file.
-    const bool same = this->LastRuns == runs.Begins && runs.Begins[this->LastRun] <= row &&
-                      (this->LastRun + 1 == runs.Count || row < runs.Begins[this->LastRun + 1]);
+    const bool same = this->LastRuns == runs.Begins && runs.Begins[this->LastRun] <= this->Row &&
+                      (this->LastRun + 1 == runs.Count || this->Row < runs.Begins[this->LastRun + 1]);
     if (!same) {
       this->LastRuns = runs.Begins;
       this->LastRun = static_cast<std::uint64_t>(
-          std::upper_bound(runs.Begins, runs.Begins + runs.Count, row) - runs.Begins - 1);
+          std::upper_bound(runs.Begins, runs.Begins + runs.Count, this->Row) - runs.Begins - 1);
     }
     return runs.Files[this->LastRun];
   }
@@ -386,7 +377,7 @@ private:
     std::vector<ByteRange>& byteRanges = this->Answer.Table.ByteRanges;
     this->Answer.Table.Locations.push_back(MakeLocation(Encoding::Raw, byteRanges.size(), column.Components));
     ByteRange byteRange;
-    byteRange.File = static_cast<int>(this->AnswerFile(this->FileOf(column.Runs, this->Row)));
+    byteRange.File = static_cast<int>(this->AnswerFile(this->FileOf(column.Runs)));
     byteRange.Bytes = this->ValueCount(request) * SizeOf(column.Type);
     byteRange.Type = column.Type;
     byteRange.BigEndian = column.BigEndian;
@@ -399,10 +390,10 @@ private:
   /// Returns the location of a value without a regular location: an irregular location, or the location that
   /// the catalog implies. If the index lacks the value, returns a Missing location, and the answer is not
   /// Complete.
-  Location FindIrregular(std::uint64_t row, const PatchVariable& request)
+  Location FindIrregular(const PatchVariable& request)
   {
     const Shard& shard = *this->Current;
-    const std::uint64_t key = row * shard.Columns.size() + request.Variable;
+    const std::uint64_t key = this->Row * shard.Columns.size() + request.Variable;
     const std::uint64_t irregular = shard.Irregular.Find(key);
     if (irregular < shard.Irregular.Size()) {
       return shard.Irregular.Append(
@@ -428,7 +419,7 @@ private:
   int Patch = -1;
   const Variable* SameShape = nullptr;  ///< a variable that has Values values on the current patch
   std::uint64_t Values = 0;
-  std::vector<std::uint32_t> AnswerNumbers;  ///< number of each file of the index in the answer, or NoNumber
+  std::vector<std::uint32_t> AnswerNumbers;  ///< number of each file of the index in the answer, or NoFile
   const std::uint32_t* LastRuns = nullptr;
   std::uint64_t LastRun = 0;
   IndexAnswer Answer;
@@ -441,25 +432,6 @@ IndexAnswer LocationIndex::Find(const Catalog& catalog, const std::vector<PatchV
     finder.Add(request);
   }
   return finder.Finish();
-}
-
-std::uint64_t LocationIndex::StoredBytes(const Catalog& catalog) const
-{
-  std::uint64_t bytes = 0;
-  for (const Shard& shard : this->Shards) {
-    const std::vector<int> patches = this->Order->PatchesOf(shard.FirstRow, shard.Rows);
-    for (std::size_t v = 0; v < shard.Columns.size(); ++v) {
-      const Column& column = shard.Columns[v];
-      for (std::uint64_t row = 0; column.Offsets && row < shard.Rows; ++row) {
-        if (column.Offsets[row * column.Components] != NoOffset) {
-          bytes += column.Components * SizeOf(column.Type) *
-                   static_cast<std::uint64_t>(catalog.StoredValues(static_cast<int>(v), patches[row]));
-        }
-      }
-    }
-    bytes += shard.Irregular.StoredBytes();
-  }
-  return bytes;
 }
 
 }  // namespace patchio

@@ -52,10 +52,6 @@ public:
   /// differ from the constructor's catalog only in the step. Thread-safe.
   IndexAnswer Find(const Catalog& catalog, const std::vector<PatchVariable>& requests) const;
 
-  /// Returns the number of bytes that all values take in the files; see IrregularLocations::StoredBytes() for
-  /// exceptions.
-  std::uint64_t StoredBytes(const Catalog& catalog) const;
-
 private:
   /// The files of the rows of a shard. A run consists of consecutive rows in the same file.
   struct RunTable

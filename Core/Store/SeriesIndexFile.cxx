@@ -3,8 +3,6 @@
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Store/IndexFileHead.h"
-#include "Store/IndexFilePath.h"
-#include "Store/StepIndexFile.h"
 
 #include <fmt/format.h>
 
@@ -127,7 +125,10 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
     entry = StateOf(entry->first) ? std::next(entry) : this->Entries.erase(entry);
   }
   std::string faults;
-  for (const IndexFilePath& indexFile : WritableIndexFilePathsFor(this->Path)) {
+  for (const IndexFilePath& indexFile : IndexFilePathsFor(this->Path)) {
+    if (indexFile.HasOldName) {
+      continue;
+    }
     const std::string fault = CatchError([&] {
       SaveIndexFile(indexFile, [&](const std::string& temporary) {
         const std::vector<std::byte> part = this->Encode(indexFile.NextToData);

@@ -1,6 +1,5 @@
 #include "Store/StagedMemory.h"
 
-#include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Memory.h"
@@ -15,8 +14,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <limits>
-#include <optional>
 
 namespace patchio {
 namespace {
@@ -27,12 +24,6 @@ constexpr std::uint64_t FreeBytes = std::uint64_t(64) << 20;
 /// Age in seconds from which a file in the memory file system must be from a killed program, because a
 /// running program removes the name of the file at once.
 constexpr double StrayMemoryAge = 3600;
-
-/// Returns whether `fault` is empty on all ranks. Collective: every rank of the communicator calls it.
-bool AllSucceeded(Communicator& ranks, const std::string& fault)
-{
-  return AllOf(ranks, fault.empty());
-}
 
 /// Returns the communicator of the ranks on this machine. Collective: every rank of the communicator calls
 /// it.
@@ -103,18 +94,15 @@ void StagedMemory::MapShared(Communicator& ranks, const StageSettings& settings)
       const std::string text = fmt::format(
           "{}/patchio-{}-{}-{}", settings.Folder, ::getuid(), ::getpid(), static_cast<const void*>(this));
       if (text.size() >= sizeof(name)) {
-        throw FileError(settings.Folder,
-            fmt::format(
-                "a path with at most {} bytes", sizeof(name) - (text.size() - settings.Folder.size()) - 1),
-            fmt::format("a path with {}", settings.Folder.size()));
+        throw Error("The path is too long.");
       }
       this->CreateFile(settings.Folder, text);
       std::snprintf(name, sizeof(name), "%s", text.c_str());
     });
   }
   MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, this->Machine.Get());
-  const bool made = AllSucceeded(ranks, fault);
-  const bool mapped = made && AllSucceeded(ranks, CatchError([&] { this->Map(name); }));
+  const bool made = AllOf(ranks, fault.empty());
+  const bool mapped = made && AllOf(ranks, CatchError([&] { this->Map(name); }).empty());
   if (first && *name) {
     ::unlink(name);  // all ranks have mapped the file, or no rank needs the file
   }
@@ -173,7 +161,7 @@ void StagedMemory::Unmap()
 /// not suffice. Collective: every rank of the communicator calls it.
 void StagedMemory::AllocatePerRank(Communicator& ranks)
 {
-  CheckMemoryOfMachines(ranks, static_cast<double>(this->Bytes));
+  CheckMemoryOfMachines(ranks, static_cast<double>(this->Bytes), 1, "Use fewer ranks per machine");
   RunOnAllRanks(ranks, [this] { this->PrivateMemory.reset(new std::byte[this->Bytes]); });
   this->Begin = this->PrivateMemory.get();
 }
@@ -182,15 +170,11 @@ void StagedMemory::Load(
     Communicator& ranks, const PlainFile* file, const std::string& path, std::uint64_t begin)
 {
   if (this->Mapped &&
-      AllSucceeded(ranks, ReadCollectively(this->Machine.Get(), path, begin, this->Bytes, this->Begin))) {
+      AllOf(ranks, ReadCollectively(this->Machine.Get(), path, begin, this->Bytes, this->Begin).empty())) {
     this->Finish(ranks);
     return;
   }
-  RunOnAllRanks(ranks, [&] {
-    if (ranks.Rank() == 0) {
-      file->Read(begin, this->Begin, this->Bytes);
-    }
-  });
+  RunOnRankZero(ranks, [&] { file->Read(begin, this->Begin, this->Bytes); });
   const MPI_Comm receivers = this->Mapped ? this->Leaders.Get() : ranks.Mpi();
   if (receivers != MPI_COMM_NULL) {
     BroadcastBytes(this->Begin, this->Bytes, 0, receivers);

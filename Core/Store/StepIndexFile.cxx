@@ -1,10 +1,7 @@
 #include "Store/StepIndexFile.h"
 
 #include "Base/Bytes.h"
-#include "Base/Communicator.h"
 #include "Catalog/CheckCatalog.h"
-#include "Store/IndexFileHead.h"
-#include "Store/IndexFilePath.h"
 #include "Store/StepParts.h"
 
 #include <fmt/format.h>
@@ -12,7 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
-#include <optional>
 
 namespace patchio {
 
@@ -359,44 +355,34 @@ void SaveTo(Communicator& ranks, const IndexFilePath& indexFile, const Catalog& 
   std::vector<std::vector<std::byte>> parts;
   std::vector<PartEntry> entries;
   std::string temporary;
-  RunOnAllRanks(ranks, [&] {
-    if (ranks.Rank() == 0) {
-      contents.Head.Path = indexFile.NextToData ? "" : AbsolutePath(catalog.Path);
-      parts = {Encode(contents.Head), contents.Description};
-      for (const auto& part : parts) {
-        entries.push_back({part.size(), 0, Checksum(part.data(), part.size())});
-      }
-      temporary = PrepareReplacement(indexFile);
+  RunOnRankZero(ranks, [&] {
+    contents.Head.Path = indexFile.NextToData ? "" : AbsolutePath(catalog.Path);
+    parts = {Encode(contents.Head), contents.Description};
+    for (const auto& part : parts) {
+      entries.push_back({part.size(), 0, Checksum(part.data(), part.size())});
     }
+    temporary = PrepareReplacement(indexFile);
   });
   entries = GatherValues(ranks, entries);
   entries.insert(entries.end(), contents.Shards.begin(), contents.Shards.end());
   temporary = ranks.AllGather(temporary)[0];
-  try {
+  const std::string fault = CatchError([&] {
     WriteIndexFile(ranks, temporary, IndexFileHead(entries), parts,
         built.Index.Memory->Data() + built.Offsets[ranks.Rank()]);
-  } catch (const Error& error) {
-    if (ranks.Rank() == 0) {
-      std::remove(temporary.c_str());
-    }
-    throw Error(WithIndexFileName(error.what(), temporary, indexFile));
-  } catch (...) {
-    if (ranks.Rank() == 0) {
-      std::remove(temporary.c_str());
-    }
-    throw;
-  }
-  RunOnAllRanks(ranks, [&] {
-    if (ranks.Rank() == 0) {
-      ReplaceIndexFile(temporary, indexFile);
-    }
   });
+  if (!fault.empty()) {
+    if (ranks.Rank() == 0) {
+      std::remove(temporary.c_str());
+    }
+    throw Error(WithIndexFileName(fault, temporary, indexFile));
+  }
+  RunOnRankZero(ranks, [&] { ReplaceIndexFile(temporary, indexFile); });
 }
 
 }  // namespace
 
 SaveOutcome SaveStepIndexFile(Communicator& ranks, const Format& format, const Catalog& catalog,
-    BuiltIndex& built, const DescribingState& describing, const IndexSettings& settings)
+    const BuiltIndex& built, const DescribingState& describing, const IndexSettings& settings)
 {
   SaveOutcome outcome;
   Contents contents;

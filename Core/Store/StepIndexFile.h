@@ -93,6 +93,6 @@ struct SaveOutcome
 /// would reject the index file. `describing`: state of the describing file before the step was opened. Does
 /// not throw if writing fails; see SaveOutcome::Reason. Collective: every rank of the communicator calls it.
 SaveOutcome SaveStepIndexFile(Communicator& ranks, const Format& format, const Catalog& catalog,
-    BuiltIndex& built, const DescribingState& describing, const IndexSettings& settings);
+    const BuiltIndex& built, const DescribingState& describing, const IndexSettings& settings);
 
 }  // namespace patchio

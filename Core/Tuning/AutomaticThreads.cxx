@@ -18,30 +18,13 @@
 
 namespace patchio {
 
-namespace {
-
-/// Returns the greatest load by other programs whose effect is less than the usual variation of rates.
-double NegligibleLoad(double concurrency)
-{
-  return std::max(1.0, 0.1 * concurrency);
-}
-
-}  // namespace
-
-bool IsClearlyUnloaded(const LoadEstimate& load, double concurrency)
-{
-  return load.Confidence > 0 && load.Load <= NegligibleLoad(concurrency);
-}
-
-bool IsClearlyLoaded(const LoadEstimate& load, double concurrency)
-{
-  return load.Confidence > 0 && load.Load > NegligibleLoad(concurrency);
-}
-
 void UnloadedRates::Add(int threads, double rate, const LoadEstimate& load, int epoch)
 {
-  this->AnyUnloaded = this->AnyUnloaded || IsClearlyUnloaded(load, threads);
-  this->AnyLoaded = this->AnyLoaded || IsClearlyLoaded(load, threads);
+  // The greatest load by other programs whose effect is less than the usual variation of rates.
+  const double negligible = std::max(1.0, 0.1 * threads);
+  const bool isKnown = load.Confidence > 0;
+  this->AnyUnloaded = this->AnyUnloaded || (isKnown && load.Load <= negligible);
+  this->AnyLoaded = this->AnyLoaded || (isKnown && load.Load > negligible);
   if (rate > 0) {
     this->Windows.push_back({threads, rate, epoch});
   }

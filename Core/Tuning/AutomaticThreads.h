@@ -16,12 +16,6 @@
 
 namespace patchio {
 
-/// Returns whether the load by other programs is known and negligible: at most one request, or a tenth of
-/// `concurrency`, the number of requests that this reader has in flight.
-bool IsClearlyUnloaded(const LoadEstimate& load, double concurrency);
-/// Returns whether the load by other programs is known and not negligible.
-bool IsClearlyLoaded(const LoadEstimate& load, double concurrency);
-
 /// Collects the windows of one read as samples for a storage profile. Rates under load by other programs are
 /// useless: a profile made from such rates would describe a loaded storage as idle.
 class UnloadedRates

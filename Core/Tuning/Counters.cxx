@@ -2,16 +2,19 @@
 
 #include "Base/Error.h"
 #include "Base/File.h"
-
-#include <unistd.h>
+#include "Base/Text.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <vector>
 
 namespace patchio {
+
+namespace {
+
+constexpr auto ParseCount = ParseNumber<std::uint64_t>;
+
+}  // namespace
 
 std::string Unescape(std::string_view text)
 {
@@ -30,27 +33,20 @@ std::string Unescape(std::string_view text)
 
 std::optional<std::string> ReadKernelText(const std::string& path, std::size_t most)
 {
-  int descriptor = -1;
+  constexpr std::size_t piece = 1 << 14;
   try {
-    descriptor = OpenRegularFile(path);
+    const PlainFile file(path);
+    std::string text;
+    std::size_t before = 0;
+    do {  // files of the kernel report a size of 0, so the loop reads until the end of the file
+      before = text.size();
+      text.resize(std::min(before + piece, most));
+      text.resize(before + file.ReadUpTo(before, text.data() + before, text.size() - before));
+    } while (text.size() > before);
+    return text;
   } catch (const Error&) {
-    return {};  // not a file
-  }
-  if (descriptor < 0) {
     return {};
   }
-  // Files of the kernel report a size of 0, so the loop reads until the end of the file.
-  std::string text;
-  ssize_t got = 0;
-  do {
-    char piece[1 << 14];
-    got = ::read(descriptor, piece, std::min(sizeof(piece), most - text.size()));
-    if (got > 0) {
-      text.append(piece, got);
-    }
-  } while ((got > 0 && text.size() < most) || (got < 0 && errno == EINTR));
-  ::close(descriptor);
-  return got < 0 ? std::nullopt : std::optional(std::move(text));
 }
 
 std::string_view PopLine(std::string_view& text)
@@ -63,27 +59,12 @@ std::string_view PopLine(std::string_view& text)
 
 std::vector<std::string_view> SplitWords(std::string_view line, std::size_t most)
 {
-  constexpr std::string_view blanks = " \t\r";
   std::vector<std::string_view> words;
-  while (words.size() < most) {
-    const std::size_t begin = line.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) {
-      break;
-    }
-    line.remove_prefix(begin);
-    const std::size_t end = std::min(line.find_first_of(blanks), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
+  TextScanner scanner(line);
+  for (std::string_view word; words.size() < most && scanner.ConsumeWord(word);) {
+    words.push_back(word);
   }
   return words;
-}
-
-std::optional<std::uint64_t> ParseWholeNumber(std::string_view word)
-{
-  std::uint64_t number = 0;
-  const char* const end = word.data() + word.size();
-  const auto [stop, fault] = std::from_chars(word.data(), end, number);
-  return fault == std::errc() && stop == end && !word.empty() ? std::optional(number) : std::nullopt;
 }
 
 std::optional<std::uint64_t> CounterIncrease(std::uint64_t before, std::uint64_t after)
@@ -119,7 +100,7 @@ std::vector<std::uint64_t> ParseNumbers(const Words& words, std::size_t first)
 {
   std::vector<std::uint64_t> numbers;
   for (std::size_t index = first; index < words.size(); ++index) {
-    const auto number = ParseWholeNumber(words[index]);
+    const auto number = ParseCount(words[index]);
     if (!number) {
       break;
     }
@@ -149,8 +130,8 @@ struct Tally
 
 std::optional<Tally> ParseTally(const Words& words)
 {
-  const auto count = words.size() >= 7 && words[2] == "samples" ? ParseWholeNumber(words[1]) : std::nullopt;
-  const auto sum = count ? ParseWholeNumber(words[6]) : std::nullopt;
+  const auto count = words.size() >= 7 && words[2] == "samples" ? ParseCount(words[1]) : std::nullopt;
+  const auto sum = count ? ParseCount(words[6]) : std::nullopt;
   return sum ? std::optional(Tally{*count, *sum}) : std::nullopt;
 }
 
@@ -282,8 +263,8 @@ std::optional<DeviceNumber> ReadDeviceNumber(const std::string& path)
   if (colon == std::string_view::npos) {
     return {};
   }
-  const auto major = ParseWholeNumber(words[0].substr(0, colon));
-  const auto minor = ParseWholeNumber(words[0].substr(colon + 1));
+  const auto major = ParseCount(words[0].substr(0, colon));
+  const auto minor = ParseCount(words[0].substr(colon + 1));
   if (!major || !minor || *major > 0xffffffffu || *minor > 0xffffffffu) {
     return {};
   }
@@ -310,7 +291,7 @@ void ForEachDisk(const std::string& root, Visit visit)
 
 bool IsDevice(const std::vector<std::string_view>& words, const DeviceNumber& device)
 {
-  return ParseWholeNumber(words[0]) == device.Major && ParseWholeNumber(words[1]) == device.Minor;
+  return ParseCount(words[0]) == device.Major && ParseCount(words[1]) == device.Minor;
 }
 
 std::optional<DeviceNumber> FindDeviceNumber(const std::string& source, const std::string& root)
@@ -327,7 +308,7 @@ std::optional<DeviceNumber> FindDeviceNumber(const std::string& source, const st
     if (words[2] != name) {
       return false;
     }
-    const auto major = ParseWholeNumber(words[0]), minor = ParseWholeNumber(words[1]);
+    const auto major = ParseCount(words[0]), minor = ParseCount(words[1]);
     if (major && minor) {
       found = DeviceNumber{static_cast<unsigned>(*major), static_cast<unsigned>(*minor)};
     }
@@ -366,7 +347,7 @@ std::optional<std::uint64_t> ReadLargestRequest(const DeviceNumber& disk, const 
   const auto text =
       ReadKernelText(WithTrailingSlash(root) + "sys/dev/block/" + TextOf(disk) + "/queue/max_sectors_kb", 64);
   const auto kibibytes =
-      text ? ParseWholeNumber(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
+      text ? ParseCount(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
   return kibibytes && *kibibytes >= 4 && *kibibytes < (1 << 22) ? std::optional(*kibibytes * 1024)
                                                                 : std::nullopt;
 }
@@ -410,7 +391,7 @@ std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const s
     // weighted. Newer kernels append discards and flushes.
     std::vector<std::uint64_t> numbers;
     for (std::size_t column = 3; column < words.size(); ++column) {
-      const auto number = ParseWholeNumber(words[column]);
+      const auto number = ParseCount(words[column]);
       if (!number) {
         return true;
       }
@@ -431,7 +412,7 @@ std::optional<std::uint64_t> FetchedBytes(const std::string& root)
   for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
     const auto words = SplitWords(PopLine(rest), 2);
     if (words.size() == 2 && words[0] == "read_bytes:") {
-      return ParseWholeNumber(words[1]);
+      return ParseCount(words[1]);
     }
   }
   return {};

@@ -18,16 +18,12 @@ std::optional<std::string> ReadKernelText(const std::string& path, std::size_t m
 /// Removes the first line from `text` and returns it, without its line end.
 std::string_view PopLine(std::string_view& text);
 
-/// Returns the first `most` words of a line. Blanks, tabs and carriage returns separate words.
+/// Returns the first `most` words of a line. Blanks separate words; see TextScanner.
 std::vector<std::string_view> SplitWords(std::string_view line, std::size_t most);
 
 /// Decodes the escapes of the kernel's mount tables: \ and three octal digits for blanks, tabs, line ends and
 /// backslashes.
 std::string Unescape(std::string_view text);
-
-/// Parses a whole number. Returns nothing if `word` is empty, contains anything but digits, or exceeds 64
-/// bits.
-std::optional<std::uint64_t> ParseWholeNumber(std::string_view word);
 
 /// Returns the increase of a counter from `before` to `after`, also if a counter of 32 or 64 bits has
 /// overflowed. Returns nothing if `after` is less for another reason: the counter was reset.

@@ -1,5 +1,6 @@
 #include "Tuning/IoReport.h"
 
+#include "Base/Bytes.h"
 #include "Base/Text.h"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 namespace patchio {
 
@@ -124,6 +126,31 @@ std::string IoReport::Text() const
   return text;
 }
 
+namespace {
+
+/// Returns the notes of all ranks in rank order, without notes that differ from those of earlier ranks only
+/// in their numbers. Collective: every rank of the communicator calls it.
+std::vector<std::string> CombineNotes(const std::vector<std::string>& notes, Communicator& ranks)
+{
+  std::vector<std::string> all;
+  std::set<std::string> known;  // the notes of earlier ranks, without digits
+  for (const std::string& ofRank : ranks.AllGather(JoinTexts(notes))) {
+    std::set<std::string> found;
+    for (const std::string& note : SplitTexts(ofRank)) {
+      std::string words = note;
+      words.erase(std::remove_if(words.begin(), words.end(), IsDigit), words.end());
+      if (known.count(words) == 0) {
+        all.push_back(note);
+      }
+      found.insert(words);
+    }
+    known.merge(found);
+  }
+  return all;
+}
+
+}  // namespace
+
 IoReport CombineOverRanks(const IoReport& report, Communicator& ranks)
 {
   std::vector<double> values{double(report.ThreadsMin), double(report.ThreadsMax), double(report.Patches),
@@ -158,6 +185,7 @@ IoReport CombineOverRanks(const IoReport& report, Communicator& ranks)
   total.CachedArrays = static_cast<std::uint64_t>(sum[17]);
   total.CachedBytes = static_cast<std::uint64_t>(sum[18]);
   total.ArenaWidth = static_cast<int>(sum[19]);
+  total.Notes = CombineNotes(report.Notes, ranks);
   total.Timeline = SumOverRanks(report.Timeline, ranks);
   return total;
 }
@@ -215,6 +243,13 @@ JsonValue JsonOf(const std::vector<ThreadChange>& changes)
   return list;
 }
 
+/// Returns the total number of bytes of the read; at least the bytes read until now, because
+/// ReportData::BytesToRead may be unknown.
+std::uint64_t TotalBytes(const ReportData& data)
+{
+  return std::max(static_cast<std::uint64_t>(data.BytesToRead), data.Last.Bytes);
+}
+
 /// Returns points of the law for drawing lines: eight per doubling of N, from the least N sampled to twice
 /// the greatest.
 JsonValue JsonOfCurve(const RateFit& fit)
@@ -259,11 +294,12 @@ std::string ReportData::Text() const
   if (!this->Cancelled) {
     return (this->Date.empty() ? "" : "Date: " + this->Date + "\n") + this->Last.Text();
   }
-  const std::uint64_t bytesToRead = std::max(static_cast<std::uint64_t>(this->BytesToRead), this->Last.Bytes);
+  const std::uint64_t total = TotalBytes(*this);
   return fmt::format(
-      "Cancelled after {:.1f} s: {} of {} read from {}\nThe output is empty. Change the time step or any "
+      "Cancelled after {:.1f} s: {}{} read from {}\nThe output is empty. Change the time step or any "
       "property of the reader to read again.\n",
-      this->Last.ReadSeconds, ByteText(this->Last.Bytes), ByteText(bytesToRead), this->File);
+      this->Last.ReadSeconds, ByteText(this->Last.Bytes), total > 0 ? " of " + ByteText(total) : "",
+      this->File);
 }
 
 std::string ReportData::Json() const
@@ -277,7 +313,7 @@ std::string ReportData::Json() const
       {"cancelled", this->Cancelled}, {"ranks", report.Ranks},
       {"threads_of_rank", {report.ThreadsMin, report.ThreadsMax}}, {"patches", report.Patches},
       {"blocks", report.Blocks}, {"tasks", report.Tasks}, {"requests", report.Requests},
-      {"bytes", report.Bytes}, {"wanted_bytes", this->BytesToRead}, {"cached_bytes", report.CachedBytes},
+      {"bytes", report.Bytes}, {"wanted_bytes", TotalBytes(*this)}, {"cached_bytes", report.CachedBytes},
       {"cached_arrays", report.CachedArrays}, {"arena_width", report.ArenaWidth},
       {"peak_in_flight", report.PeakInFlight}, {"in_flight", this->MeanInFlight()},
       {"request_seconds", report.Requests > 0 ? report.StorageSeconds / double(report.Requests) : 0},

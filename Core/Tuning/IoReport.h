@@ -69,8 +69,9 @@ struct IoReport
   std::string Text() const;
 };
 
-/// Returns, on all ranks, a report with sums, least and greatest values over all ranks, and with the texts of
-/// the calling rank. Collective: every rank of the communicator calls it.
+/// Returns, on all ranks, a report with sums, least and greatest values over all ranks, with the notes of all
+/// ranks and the other texts of the calling rank. Omits notes that differ from those of a lower rank only in
+/// their numbers. Collective: every rank of the communicator calls it.
 IoReport CombineOverRanks(const IoReport& report, Communicator& ranks);
 
 /// The summary of a read. DecodeSeconds is a part of ReadSeconds, see IoReport::DecodeWallSeconds().

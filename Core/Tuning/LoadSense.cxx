@@ -457,7 +457,6 @@ std::optional<LoadCurve> CurveOf(const StorageProfile& profile)
   }
   LoadCurve curve;
   curve.Rate = [fit = profile.Fit](double concurrency) { return fit.At(concurrency); };
-  curve.Least = profile.Fit.Least();
   curve.Most = profile.Fit.Most();
   curve.Best = profile.Fit.Best();
   curve.Residual = profile.Fit.Residual();

@@ -19,11 +19,10 @@ namespace patchio {
 struct LoadCurve
 {
   std::function<double(double)> Rate;  ///< F(N) in bytes per second for real N > 0
-  double Least = 1;                    ///< Least .. Most: range of N that was measured, > 0
-  double Most = 1;
-  double Best = 1;         ///< N*
-  double Residual = 0.05;  ///< relative deviation of F from the measurements at one N, >= 0
-  double Noise = 0.05;     ///< relative deviation of measurements at one N from each other, >= 0
+  double Most = 1;                     ///< greatest N that was measured
+  double Best = 1;                     ///< N*
+  double Residual = 0.05;              ///< relative deviation of F from the measurements at one N, >= 0
+  double Noise = 0.05;                 ///< relative deviation of measurements at one N from each other, >= 0
   std::optional<StorageModel> CostOfRequest;  ///< cost of one request on the idle storage, if known
 };
 

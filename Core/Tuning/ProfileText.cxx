@@ -3,6 +3,7 @@
 #include "Tuning/RateFit.h"
 #include "Tuning/StorageProfile.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -30,12 +31,7 @@ constexpr double MostTime = 4e9;           ///< seconds since 1970: in the year 
 
 std::string UtcText(double seconds)
 {
-  const auto whole = static_cast<std::time_t>(seconds);
-  std::tm parts = {};
-  ::gmtime_r(&whole, &parts);
-  char text[64] = "";
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
 OrderedJson JsonOf(const Mount& mount)
@@ -282,8 +278,8 @@ int ParseConcurrency(const JsonObject& object, const StorageProfile& profile)
   if (!profile.ThreadsOfRanks.empty()) {
     return MedianProduct(profile.ThreadsOfRanks);
   }
-  if (profile.Fit.Known()) {
-    return profile.Fit.Best();
+  if (const RateFit fit = FitRates(profile.Samples); fit.Known()) {
+    return fit.Best();
   }
   object.Fail(
       "\"best_concurrency\", the best number of requests in flight, or \"threads_of_ranks\"", "neither");
@@ -319,7 +315,6 @@ StorageProfile ParseProfile(const Json& json, const std::string& file)
   profile.File = file;
   profile.StorageMount = ParseMount(object, file);
   profile.Samples = ParseSamples(object, file);
-  profile.Fit = FitRates(profile.Samples);
   profile.ThreadsOfRanks = ParseThreads(object);
   profile.Concurrency = ParseConcurrency(object, profile);
   profile.CostOfRequest = ParseRequestCost(object);

@@ -6,18 +6,16 @@
 #include "Base/Text.h"
 #include "Tuning/RateFit.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <tuple>
@@ -29,55 +27,17 @@ namespace {
 
 constexpr std::size_t MostBytes = 1 << 20;  ///< greatest size of a profile's file
 
-class Descriptor
-{
-public:
-  explicit Descriptor(int number) : Number(number) {}
-  ~Descriptor()
-  {
-    if (this->Number >= 0) {
-      ::close(this->Number);
-    }
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int Get() const { return this->Number; }
-
-private:
-  const int Number;
-};
-
-void CheckTextSize(const std::string& file, const std::string& text)
-{
-  if (text.size() > MostBytes) {
-    throw FileError(file, "a storage profile", fmt::format("more than {} bytes", MostBytes));
-  }
-}
-
 /// Reads the file of a profile. Throws Error if the file cannot be read, is not a regular file, or has more
 /// than MostBytes bytes.
 std::string ReadProfileText(const std::string& file)
 {
-  const Descriptor opened(OpenRegularFile(file));
-  if (opened.Get() < 0) {
-    throw SystemError(file, "a readable file", errno, "Check its permissions");
+  const PlainFile opened(file);
+  if (opened.Size() > MostBytes) {
+    throw FileError(file, "a storage profile", fmt::format("more than {} bytes", MostBytes));
   }
-  std::string text;
-  char buffer[1 << 14];
-  for (;;) {
-    const ssize_t got = ::read(opened.Get(), buffer, sizeof(buffer));
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      throw SystemError(file, "a readable file", errno);
-    }
-    if (got == 0) {
-      return text;
-    }
-    text.append(buffer, static_cast<std::size_t>(got));
-    CheckTextSize(file, text);
-  }
+  std::string text(opened.Size(), '\0');
+  text.resize(opened.ReadUpTo(0, text.data(), text.size()));
+  return text;
 }
 
 /// Replaces a file atomically, and creates the folder if needed. Throws Error if the file cannot be written.
@@ -94,37 +54,23 @@ void ReplaceProfileText(const std::string& file, const std::string& text)
 
 constexpr std::size_t MostFiles = 1000;  ///< per folder
 
-class NoteCollector
-{
-public:
-  explicit NoteCollector(std::vector<std::string>* notes) : Notes(notes) {}
-  void Add(const std::string& note) const
-  {
-    if (this->Notes) {
-      this->Notes->push_back(note);
-    }
-  }
-
-private:
-  std::vector<std::string>* Notes;
-};
-
 /// Returns the paths of the profiles in a folder, sorted by name; empty if the folder does not exist. Adds a
 /// note if the folder cannot be read, or has MostFiles profiles or more.
-std::vector<std::string> ListProfileFiles(const std::string& folder, const NoteCollector& notes)
+std::vector<std::string> ListProfileFiles(const std::string& folder, std::vector<std::string>& notes)
 {
   std::vector<std::string> files;
   std::error_code fault;
   fs::directory_iterator entry(folder, fault);
   if (fault && fault != std::errc::no_such_file_or_directory) {
-    notes.Add(fmt::format("{}: cannot read the folder of storage profiles: {}.", folder, fault.message()));
+    notes.push_back(
+        fmt::format("{}: cannot read the folder of storage profiles: {}.", folder, fault.message()));
   }
   for (; !fault && entry != fs::directory_iterator(); entry.increment(fault)) {
     if (entry->path().extension() == ".json") {
       files.push_back(entry->path().string());
     }
     if (files.size() == MostFiles) {
-      notes.Add(fmt::format(
+      notes.push_back(fmt::format(
           "{0}: the folder has {1} or more storage profiles. PatchIO reads only {1}. Remove old profiles.",
           folder, MostFiles));
       break;
@@ -134,7 +80,8 @@ std::vector<std::string> ListProfileFiles(const std::string& folder, const NoteC
   return files;
 }
 
-std::vector<StorageProfile> ReadProfiles(const std::string& folder, bool siteWide, const NoteCollector& notes)
+std::vector<StorageProfile> ReadProfiles(
+    const std::string& folder, bool siteWide, std::vector<std::string>& notes)
 {
   std::vector<StorageProfile> profiles;
   for (const std::string& file : ListProfileFiles(folder, notes)) {
@@ -144,7 +91,7 @@ std::vector<StorageProfile> ReadProfiles(const std::string& folder, bool siteWid
         profiles.push_back(std::move(profile));
       }
     } catch (const std::exception& error) {
-      notes.Add(fmt::format("PatchIO ignores a storage profile. {}", error.what()));
+      notes.push_back(fmt::format("PatchIO ignores a storage profile. {}", error.what()));
     }
   }
   return profiles;
@@ -199,7 +146,7 @@ bool IsForPath(const StorageProfile& profile, const ProfileQuery& query)
 }
 
 std::optional<StorageProfile> SelectProfile(
-    const std::vector<StorageProfile>& profiles, const ProfileQuery& query, const NoteCollector& notes)
+    const std::vector<StorageProfile>& profiles, const ProfileQuery& query, std::vector<std::string>& notes)
 {
   const auto preference = [&query](const StorageProfile& profile) {
     return std::make_tuple(profile.StorageMount.Point.size(), profile.Samples.empty(),
@@ -213,10 +160,13 @@ std::optional<StorageProfile> SelectProfile(
     }
     const std::string reason = ReasonToIgnore(profile, query);
     if (!reason.empty()) {
-      notes.Add(fmt::format("PatchIO ignores the storage profile {}: {}.", profile.File, reason));
+      notes.push_back(fmt::format("PatchIO ignores the storage profile {}: {}.", profile.File, reason));
     } else if (!best || preference(*best) < preference(profile)) {
       best = profile;
     }
+  }
+  if (best) {
+    best->Fit = FitRates(best->Samples);
   }
   return best;
 }
@@ -312,13 +262,11 @@ std::string UserProfileFolder()
 std::vector<std::string> SiteProfileFolders()
 {
   std::vector<std::string> folders;
-  const std::string setting = FromEnvironment("PATCHIO_SITE_PROFILES");
-  for (std::size_t begin = 0; begin < setting.size();) {
-    const std::size_t end = std::min(setting.find(':', begin), setting.size());
-    if (end > begin) {
-      folders.push_back(setting.substr(begin, end - begin));
+  std::istringstream setting(FromEnvironment("PATCHIO_SITE_PROFILES"));
+  for (std::string folder; std::getline(setting, folder, ':');) {
+    if (!folder.empty()) {
+      folders.push_back(folder);
     }
-    begin = end + 1;
   }
   folders.emplace_back("/etc/patchio/storage");
   return folders;
@@ -333,17 +281,18 @@ std::optional<StorageProfile> FindProfile(
 std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes,
     const std::string& mountInfo, double now, int rankCount)
 {
-  const NoteCollector collector(notes);
+  std::vector<std::string> unused;
+  std::vector<std::string>& collected = notes ? *notes : unused;
   const ProfileQuery query{ResolvedPath(path), MountOf(path, mountInfo), NodeClass(), now, rankCount};
   const std::string own = UserProfileFolder();
   if (!own.empty()) {
-    if (const auto found = SelectProfile(ReadProfiles(own, false, collector), query, collector)) {
-      return found;
+    if (auto profile = SelectProfile(ReadProfiles(own, false, collected), query, collected)) {
+      return profile;
     }
   }
   for (const std::string& folder : SiteProfileFolders()) {
-    if (const auto found = SelectProfile(ReadProfiles(folder, true, collector), query, collector)) {
-      return found;
+    if (auto profile = SelectProfile(ReadProfiles(folder, true, collected), query, collected)) {
+      return profile;
     }
   }
   return {};

@@ -70,7 +70,7 @@ std::vector<std::string> SiteProfileFolders();
 /// preference is: longest mount point, without samples (written by a user), same node class, probed rather
 /// than measured during reads, nearest rank class, newest. Ignores files that cannot be read or are
 /// malformed, expired profiles, and profiles for another type or source of mount; adds a line to `notes` (may
-/// be null) for each ignored file or profile. Does not throw.
+/// be null) for each ignored file or profile. Fits F to the samples of the profile. Does not throw.
 std::optional<StorageProfile> FindProfile(
     const std::string& path, std::vector<std::string>* notes = nullptr, int rankCount = 1);
 
@@ -88,7 +88,8 @@ std::string TextOf(const StorageProfile& profile);
 ///     {"storages": {"/scratch": 32, "/home": 4}}
 ///
 /// A profile without "source": "measured" counts as written by a user and expires only if it has an
-/// "expires_at". `file`: path for StorageProfile::File and for messages. Throws Error if the text is
+/// "expires_at". Does not set StorageProfile::Fit, because a fit takes milliseconds and few profiles of a
+/// folder need it. `file`: path for StorageProfile::File and for messages. Throws Error if the text is
 /// malformed.
 std::vector<StorageProfile> ParseProfiles(const std::string& text, const std::string& file);
 

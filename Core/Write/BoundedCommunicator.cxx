@@ -45,14 +45,9 @@ BoundedCommunicator::BoundedCommunicator(MPI_Comm comm, double waitSeconds, cons
   MPI_Comm_rank(comm, &this->RankValue);
   MPI_Comm_size(comm, &this->SizeValue);
   auto duplicate = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Comm_idup(comm, duplicate.get(), &request);
-  const auto isComplete = [&] {
-    int complete = 0;
-    MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
-    return complete != 0;
-  };
-  if (!WaitFor(waitSeconds, isComplete)) {
+  std::vector<MPI_Request> requests(1);
+  MPI_Comm_idup(comm, duplicate.get(), requests.data());
+  if (!WaitFor(waitSeconds, [&] { return AreComplete(requests); })) {
     static_cast<void>(duplicate.release());
     throw Error(fmt::format(
         "{}: other ranks did not make this call within {} s, or ended. All ranks of the communicator "
@@ -190,12 +185,9 @@ bool BoundedCommunicator::TestAll(std::vector<MPI_Request>& requests)
   const int code =
       MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete, MPI_STATUSES_IGNORE);
   if (code != MPI_SUCCESS) {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    MPI_Error_string(code, text, &length);
     this->GiveUp(0);
-    this->Fault =
-        fmt::format("{}: MPI failed: {}. This run writes no further output.", this->OwnPosition.Text(), text);
+    this->Fault = fmt::format("{}: MPI failed: {}. This run writes no further output.",
+        this->OwnPosition.Text(), MpiErrorText(code));
     return false;
   }
   return complete != 0;
@@ -236,6 +228,18 @@ void BoundedCommunicator::Wait(std::vector<MPI_Request>& requests, Buffers& buff
   throw Error(this->Fault);
 }
 
+/// Runs `allocate`, which allocates the memory of messages. Throws Error, the same on all ranks, if a rank
+/// has too little memory, because the other ranks would wait for that rank. Collective: every rank of the
+/// communicator calls it.
+void BoundedCommunicator::Allocate(const std::function<void()>& allocate)
+{
+  const bool enough = CatchError(allocate).empty();
+  if (this->Max({enough ? 0.0 : 1.0})[0] > 0) {
+    throw Error(
+        "Out of memory: a rank cannot store the messages of other ranks. Use more ranks on more machines.");
+  }
+}
+
 void BoundedCommunicator::Broadcast(std::vector<std::byte>& bytes)
 {
   this->Barrier();
@@ -243,10 +247,7 @@ void BoundedCommunicator::Broadcast(std::vector<std::byte>& bytes)
   std::vector<MPI_Request> requests(1);
   MPI_Ibcast(size.data(), 1, MPI_UINT64_T, 0, this->Comm, requests.data());
   this->Wait(requests, size);
-  const bool enough = CatchError([&] { bytes.resize(size[0]); }).empty();
-  if (!AllOf(*this, enough)) {
-    throw Error("Out of memory: a rank cannot store a message of rank 0. Use more ranks on more machines.");
-  }
+  this->Allocate([&] { bytes.resize(size[0]); });
   requests.clear();
   ForEachMessage(size[0], [&](std::uint64_t begin, int count) {
     MPI_Ibcast(bytes.data() + begin, count, MPI_BYTE, 0, this->Comm, &requests.emplace_back());
@@ -285,10 +286,16 @@ std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
     std::vector<int> Counts, Begins;
   } buffers;
   std::vector<char>& all = buffers.All;
-  all.resize(offsets.back());
+  std::vector<std::string> texts;
+  this->Allocate([&] {
+    buffers.Sent = text;
+    all.resize(offsets.back());
+    for (const std::uint64_t size : sizes.second) {
+      texts.emplace_back(size, '\0');
+    }
+  });
   requests.assign(1, MPI_REQUEST_NULL);
   if (offsets.back() <= LargestCount) {
-    buffers.Sent = text;
     buffers.Counts.assign(sizes.second.begin(), sizes.second.end());
     buffers.Begins.assign(offsets.begin(), offsets.end());
     MPI_Iallgatherv(buffers.Sent.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
@@ -304,9 +311,8 @@ std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
     }
   }
   this->Wait(requests, buffers);
-  std::vector<std::string> texts;
   for (int rank = 0; rank < this->SizeValue; ++rank) {
-    texts.emplace_back(all.data() + offsets[rank], sizes.second[rank]);
+    std::copy_n(all.data() + offsets[rank], sizes.second[rank], texts[rank].begin());
   }
   return texts;
 }
@@ -334,12 +340,16 @@ void BoundedCommunicator::Exchange(std::vector<std::string>& texts, std::vector<
   MPI_Ialltoall(
       sizes.first.data(), 1, MPI_UINT64_T, sizes.second.data(), 1, MPI_UINT64_T, this->Comm, requests.data());
   this->Wait(requests, sizes);
+  this->Allocate([&] {
+    into.resize(this->SizeValue);
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      into[rank].resize(sizes.second[rank]);
+    }
+  });
   requests.clear();
   std::pair<std::vector<std::string>, std::vector<std::string>> buffers{std::move(texts), std::move(into)};
   auto& [out, in] = buffers;
-  in.resize(this->SizeValue);
   for (int rank = 0; rank < this->SizeValue; ++rank) {
-    in[rank].resize(sizes.second[rank]);
     ForEachMessage(sizes.second[rank], [&, &part = in[rank]](std::uint64_t begin, int count) {
       MPI_Irecv(part.data() + begin, count, MPI_CHAR, rank, ValuesTag, this->Comm, &requests.emplace_back());
     });

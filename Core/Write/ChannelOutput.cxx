@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -40,18 +39,19 @@ void WritingThread::WaitForMemory(std::uint64_t bytes)
 
 void WritingThread::Add(std::uint64_t bytes, std::function<void()> job)
 {
-  const std::string fault = this->Asynchronous ? "" : CatchError(job);
+  if (this->Asynchronous && !this->Worker.joinable()) {
+    CatchError([this] { this->Worker = std::thread([this] { this->Run(); }); });
+  }
+  const bool runs = this->Worker.joinable();
+  const std::string fault = runs ? "" : CatchError(job);
   const std::lock_guard<std::mutex> guard(this->Lock);
-  if (!this->Asynchronous) {
+  if (!runs) {
     this->AddFault(fault);
     return;
   }
   this->Jobs.push_back({bytes, std::move(job)});
   this->UsedBytes += bytes;
   this->PeakBytes = std::max(this->PeakBytes, this->UsedBytes);
-  if (!this->Worker.joinable()) {
-    this->Worker = std::thread([this] { this->Run(); });
-  }
   this->Changed.notify_all();
 }
 
@@ -138,12 +138,7 @@ OutputConfig CheckedConfig(OutputConfig config)
 
 bool IsInFolder(const std::string& path, const std::string& folder)
 {
-  std::error_code ignored;
-  const auto canonical = [&](const std::string& name) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(name, ignored), ignored).string() +
-           "/";
-  };
-  return canonical(path).rfind(canonical(folder), 0) == 0;
+  return CanonicalPath(path).rfind(CanonicalPath(folder), 0) == 0;
 }
 
 /// The writing threads of this process, and the paths of the channels that each thread writes. The program

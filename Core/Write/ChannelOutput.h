@@ -41,8 +41,9 @@ public:
   /// Waits until a job of `bytes` bytes fits into the memory limit together with the pending jobs. `bytes`
   /// must not exceed the limit. Throws Error after the longest wait.
   void WaitForMemory(std::uint64_t bytes);
-  /// Adds a job, which holds `bytes` bytes of memory until its end. If the job throws an exception,
-  /// TakeFaults() returns the message of the exception.
+  /// Adds a job, which holds `bytes` bytes of memory until its end. Runs the job at once if the system does
+  /// not start the thread: without the job of this rank, the jobs of other ranks would wait. If the job
+  /// throws an exception, TakeFaults() returns the message of the exception.
   void Add(std::uint64_t bytes, std::function<void()> job);
   /// Waits until all jobs have run. Throws Error after the longest wait.
   void Finish();

@@ -209,13 +209,11 @@ ContainerWriter::ContainerWriter(
     KnownStep Step;
   };
   std::vector<Numbered> steps;
-  RunOnAllRanks(ranks, [&] {
-    if (ranks.Rank() == 0) {
-      MakeFolder(folder);
-      this->WriterLock = std::make_unique<Lock>(folder);
-      for (const auto& [number, step] : this->Open()) {
-        steps.push_back({number, step});
-      }
+  RunOnRankZero(ranks, [&] {
+    MakeFolder(folder);
+    this->WriterLock = std::make_unique<Lock>(folder);
+    for (const auto& [number, step] : this->Open()) {
+      steps.push_back({number, step});
     }
   });
   for (const Numbered& known : GatherValues(ranks, steps)) {
@@ -373,21 +371,19 @@ void ContainerWriter::Commit(StepWriter& step)
       this->Options.Overwrite && std::all_of(this->Steps.begin(), this->Steps.end(),
                                      [](const auto& known) { return known.second.ReplaceAtCommit; });
   const bool replaces = begins || this->Steps.count(number) > 0;
-  RunOnAllRanks(this->Ranks, [&] {
-    if (this->Ranks.Rank() == 0) {
-      FlushFolder(this->Folder);
-      if (this->Log) {
-        this->Append(record);
-      } else {
-        this->BeginLog(record);
-        this->Files.clear();
-        this->HasLostSteps = false;
-      }
-      this->Files[number] = step.GetRecord().Files;
-      if (replaces) {
-        this->RemoveUnrecorded({".hdf"});
-        this->RenameToUsual(step);
-      }
+  RunOnRankZero(this->Ranks, [&] {
+    FlushFolder(this->Folder);
+    if (this->Log) {
+      this->Append(record);
+    } else {
+      this->BeginLog(record);
+      this->Files.clear();
+      this->HasLostSteps = false;
+    }
+    this->Files[number] = step.GetRecord().Files;
+    if (replaces) {
+      this->RemoveUnrecorded({".hdf"});
+      this->RenameToUsual(step);
     }
   });
   if (begins) {

@@ -68,14 +68,18 @@ void PreparePath(const std::string& path, bool overwrite, const std::string& des
   }
 }
 
-void UniformSteps::Check(const Catalog& step) const
+void UniformSteps::CheckNumber(std::int64_t step) const
+{
+  if (step <= this->Last) {
+    throw FileError(this->Path, fmt::format("a step after step {}", this->Last), fmt::format("step {}", step),
+        "Write each step once, in the order of the numbers");
+  }
+}
+
+void UniformSteps::CheckDescription(const Catalog& step) const
 {
   if (this->IsEmpty()) {
     return;
-  }
-  if (step.Step <= this->Last) {
-    throw FileError(this->Path, fmt::format("a step after step {}", this->Last),
-        fmt::format("step {}", step.Step), "Write each step once, in the order of the numbers");
   }
   const std::vector<std::string> lines = LinesOf(step);
   const auto [first, other] = std::mismatch(this->First.begin(), this->First.end(), lines.begin());

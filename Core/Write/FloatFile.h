@@ -33,9 +33,10 @@ class UniformSteps
 public:
   explicit UniformSteps(const std::string& path) : Path(path) {}
 
-  /// Throws Error if the step has other variables or another grid than the first step of the file, or if the
-  /// number of the step is not above the number of the last step.
-  void Check(const Catalog& step) const;
+  /// Throws Error if the number of the step is not above the number of the last step.
+  void CheckNumber(std::int64_t step) const;
+  /// Throws Error if the step has other variables or another grid than the first step of the file.
+  void CheckDescription(const Catalog& step) const;
   /// Records that `step` is the last step of the file.
   void Add(const Catalog& step);
   bool IsEmpty() const { return this->Last < 0; }

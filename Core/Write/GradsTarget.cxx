@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 
 namespace fs = std::filesystem;
@@ -33,8 +32,7 @@ constexpr std::uint64_t RoundBytes = 8 << 20, RequestBytes = 1 << 20;
 /// Returns `name` in lower case. Throws Error if GrADS does not accept the name.
 std::string NameForGrads(const std::string& name)
 {
-  std::string lower = name;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = LowerCase(name);
   const bool fits =
       lower.size() <= 15 && std::isalpha(static_cast<unsigned char>(lower[0])) &&
       std::all_of(lower.begin(), lower.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
@@ -145,11 +143,7 @@ private:
 /// writing rank calls it.
 void GradsTarget::Open()
 {
-  RunOnAllRanks(this->Ranks, [&] {
-    if (this->Ranks.Rank() == 0) {
-      this->MakeFiles(this->Config.Overwrite);
-    }
-  });
+  RunOnRankZero(this->Ranks, [&] { this->MakeFiles(this->Config.Overwrite); });
   RunOnAllRanks(this->Ranks,
       [&] { this->File = std::make_unique<PlainFile>(this->DataPath, PlainFile::Purpose::Update); });
 }
@@ -157,7 +151,8 @@ void GradsTarget::Open()
 void GradsTarget::WriteStep(
     const container::StepToWrite& step, const std::vector<container::PatchValues>& values, int threads)
 {
-  this->Uniform.Check(step.Data);
+  this->Uniform.CheckNumber(step.Data.Step);
+  this->Uniform.CheckDescription(step.Data);
   const std::string fault = CatchError([&] { this->TryToWrite(step, values, threads); });
   if (!fault.empty()) {
     this->MarkLost(step.Data.Step);
@@ -180,11 +175,7 @@ void GradsTarget::TryToWrite(
   this->FillLost(lost, bytes, threads);
   const std::size_t position = this->Steps + lost;
   this->WriteValues(planes, position, values, threads);
-  RunOnAllRanks(this->Ranks, [&] {
-    if (this->Ranks.Rank() == 0) {
-      this->WriteDescriptor(step.Data, position + 1);
-    }
-  });
+  RunOnRankZero(this->Ranks, [&] { this->WriteDescriptor(step.Data, position + 1); });
   this->Steps = position + 1;
   this->Lost.MarkWritten(step.Data.Step);
 }
@@ -229,14 +220,10 @@ void GradsTarget::WriteBytes(std::uint64_t begin, std::uint64_t bytes, int threa
 /// class begin with that line.
 bool GradsTarget::IsDescribed() const
 {
-  std::error_code ignored;
-  if (!fs::is_regular_file(this->Descriptor, ignored)) {
-    return false;
-  }
   const std::string line = this->DataLine() + "\n";
   std::string begin(line.size(), '\0');
-  std::ifstream file(this->Descriptor, std::ios::binary);
-  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == line;
+  CatchError([&] { PlainFile(this->Descriptor).Read(0, begin.data(), begin.size()); });
+  return begin == line;
 }
 
 void GradsTarget::MakeFiles(bool overwrite) const

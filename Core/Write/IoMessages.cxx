@@ -25,14 +25,14 @@ std::vector<MPI_Request> RequestsFor(const Buffer& bytes, Begin begin)
   return requests;
 }
 
+}  // namespace
+
 bool AreComplete(std::vector<MPI_Request>& requests)
 {
   int complete = 0;
   MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete, MPI_STATUSES_IGNORE);
   return complete != 0;
 }
-
-}  // namespace
 
 PendingSends::~PendingSends()
 {

@@ -141,6 +141,8 @@ private:
   std::uint64_t PeakBytes = 0;
 };
 
+/// Returns whether all requests are complete; does not wait.
+bool AreComplete(std::vector<MPI_Request>& requests);
 /// Begins to receive a message of buffer.Size() bytes from rank `source`. `buffer` must exist until the
 /// returned requests are complete.
 std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& buffer, int source);

@@ -31,8 +31,7 @@ public:
   void MarkLost(std::int64_t step) override { this->Writer.MarkLost(step); }
 
 private:
-  std::shared_ptr<const LocalSensor> MakeLocalSensor(
-      const std::shared_ptr<const Declaration>& declared) const;
+  const std::shared_ptr<const LocalSensor>& LocalSensorOf(const std::shared_ptr<const Declaration>& declared);
   void CheckSupported(const Catalog& data) const;
   void Require(bool holds, const std::string& expected, const std::string& found) const;
   void CopyValues(std::size_t portion, const container::StepToWrite& step,
@@ -47,19 +46,20 @@ private:
 
 std::uint64_t KwaveTarget::BytesOf(const std::shared_ptr<const Declaration>& declared, std::size_t variables)
 {
-  if (!this->Current || this->Current->Declared != declared) {
-    this->Current = this->MakeLocalSensor(declared);
-  }
   std::uint64_t bytes = 0;
-  for (const std::vector<std::int64_t>& sets : this->Current->ValueCounts) {
+  for (const std::vector<std::int64_t>& sets : this->LocalSensorOf(declared)->ValueCounts) {
     bytes += std::accumulate(sets.begin(), sets.end(), std::int64_t(0)) * variables * sizeof(float);
   }
   return bytes;
 }
 
-std::shared_ptr<const LocalSensor> KwaveTarget::MakeLocalSensor(
-    const std::shared_ptr<const Declaration>& declared) const
+/// Returns the sensor on this rank's patches, and sets Current to the result.
+const std::shared_ptr<const LocalSensor>& KwaveTarget::LocalSensorOf(
+    const std::shared_ptr<const Declaration>& declared)
 {
+  if (this->Current && this->Current->Declared == declared) {
+    return this->Current;
+  }
   auto local = std::make_shared<LocalSensor>();
   local->Declared = declared;
   for (const SensorPortion& portion : this->Writer.Portions()) {
@@ -72,30 +72,31 @@ std::shared_ptr<const LocalSensor> KwaveTarget::MakeLocalSensor(
           [](std::int64_t sum, const SensorRun& run) { return sum + run.Count; }));
     }
   }
-  return local;
+  return this->Current = local;
 }
 
 PendingStep KwaveTarget::Prepare(container::StepToWrite step, const SimulationArrays& source)
 {
-  this->Uniform.Check(step.Data);
-  this->CheckSupported(step.Data);
-  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, source.Fault};
-  this->BytesOf(source.Declared, step.Types.size());  // updates Current
-  sample.Local = this->Current;
-  sample.Values = this->Writer.AcquireMemory();
-  const std::string problem = CatchError([&] {
+  this->Uniform.CheckNumber(step.Data.Step);
+  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, {}};
+  sample.Fault = CatchError([&] {
+    sample.Local = this->LocalSensorOf(source.Declared);
+    if (!source.Fault.empty()) {
+      throw Error(source.Fault);
+    }
+    this->Uniform.CheckDescription(step.Data);
+    this->CheckSupported(step.Data);
     if (this->Uniform.IsEmpty()) {
       this->Writer.LayOut(step.Data);
     }
-    for (std::size_t portion = 0; portion < this->Writer.Portions().size() && source.Fault.empty();
-         ++portion) {
+    sample.Values = this->Writer.AcquireMemory();
+    for (std::size_t portion = 0; portion < this->Writer.Portions().size(); ++portion) {
       if (this->Writer.Includes(portion, sample)) {
         this->CopyValues(portion, step, source.Arrays, sample.Values[portion]);
       }
     }
+    this->Uniform.Add(step.Data);
   });
-  sample.Fault = source.Fault.empty() ? problem : source.Fault;
-  this->Uniform.Add(step.Data);
   return [this, sample = std::move(sample)](const container::HeldValues&, int threads) mutable {
     this->Writer.Add(std::move(sample), threads);
   };

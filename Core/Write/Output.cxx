@@ -204,24 +204,10 @@ void Output::CheckMemory(const Step& step, std::uint64_t bytes) const
   }
 }
 
-/// Gathers the encoded lists of the arrays of all ranks. If the step cannot be written, informs the targets
-/// that the step is lost, and throws Error, the same on all ranks. Collective: every compute rank calls it.
+/// Gathers the encoded lists of the arrays of all ranks. If the steps of the ranks differ or a rank has a
+/// fault, informs the targets that the step is lost, and throws Error, the same on all ranks. Collective:
+/// every compute rank calls it.
 std::vector<std::string> Output::GatherArrayLists(const Step& step)
-{
-  std::vector<std::string> lists;
-  std::int64_t number = step.Number;
-  const std::string fault = CatchError([&] { lists = this->CompareSteps(step, number); });
-  if (!fault.empty()) {
-    this->MarkLost(number);
-    throw Error(fault);
-  }
-  return lists;
-}
-
-/// Gathers the lists for GatherArrayLists(). Throws Error, the same on all ranks, if the steps of the ranks
-/// differ or a rank has a fault. `number` receives the step number of rank 0, so that all ranks mark the same
-/// step as lost. Collective: every compute rank calls it.
-std::vector<std::string> Output::CompareSteps(const Step& step, std::int64_t& number) const
 {
   const auto copiesParts = [this](
                                std::size_t channel) { return this->Writer->TargetOf(channel).CopiesParts(); };
@@ -229,20 +215,28 @@ std::vector<std::string> Output::CompareSteps(const Step& step, std::int64_t& nu
     // Targets that copy parts compare the steps of the ranks later, after gathering several steps.
     return std::vector<std::string>(this->Ranks->Size(), EncodeArrays({}, true));
   }
-  const std::string mine = PackValues(std::vector{step.Identity()});
-  std::vector<std::string> lists = this->Ranks->AllGather(
-      mine + (step.Fault.empty() ? EncodeArrays(step.Arrays, step.HasAll) : EncodeFault(step.Fault)));
-  number = UnpackValues<StepIdentity>({lists[0].substr(0, mine.size())}).at(0).Number;
-  bool alike = true;
-  for (const std::string& one : lists) {
-    alike = alike && one.compare(0, mine.size(), lists[0], 0, mine.size()) == 0;
-  }
-  for (std::string& one : lists) {
-    one = one.substr(mine.size());
-    ThrowIfFault(one);
-  }
-  if (!alike) {
-    CheckSameOnAllRanks(*this->Ranks, {{step.Number, step.Time}}, *step.Declared);
+  std::vector<std::string> lists;
+  std::int64_t number = step.Number;  // from rank 0, so that all ranks mark the same step as lost
+  const std::string fault = CatchError([&] {
+    const std::string mine = PackValues(std::vector{step.Identity()});
+    lists = this->Ranks->AllGather(
+        mine + (step.Fault.empty() ? EncodeArrays(step.Arrays, step.HasAll) : EncodeFault(step.Fault)));
+    number = UnpackValues<StepIdentity>({lists[0].substr(0, mine.size())}).at(0).Number;
+    bool alike = true;
+    for (const std::string& one : lists) {
+      alike = alike && one.compare(0, mine.size(), lists[0], 0, mine.size()) == 0;
+    }
+    for (std::string& one : lists) {
+      one = one.substr(mine.size());
+      ThrowIfFault(one);
+    }
+    if (!alike) {
+      CheckSameOnAllRanks(*this->Ranks, {{step.Number, step.Time}}, *step.Declared);
+    }
+  });
+  if (!fault.empty()) {
+    this->MarkLost(number);
+    throw Error(fault);
   }
   return lists;
 }
@@ -404,11 +398,6 @@ void Output::AddVariable(const DeclaredVariable& variable)
   this->NewDeclaration().AddVariable(variable);
 }
 
-bool Output::WritesStep(std::int64_t step) const
-{
-  return !this->Writer->ChannelsFor(step).empty();
-}
-
 void Output::Write(std::int64_t number, double time, const void* const* values)
 {
   this->CheckIsComputeRank();
@@ -566,7 +555,8 @@ std::vector<StepPart> Output::Prepare(
 void Output::PreparePart(const Step& step, Catalog data, StepPart& part)
 {
   Target& target = this->Writer->TargetOf(part.Channel);
-  const std::vector<int> variables = VariablesOf(this->Config.Channels[part.Channel], data);
+  const std::vector<int> variables =
+      step.Fault.empty() ? VariablesOf(this->Config.Channels[part.Channel], data) : std::vector<int>();
   std::vector<int> positions(data.Variables.size(), -1);
   container::StepToWrite stepToWrite;
   for (const int variable : variables) {

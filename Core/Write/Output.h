@@ -51,8 +51,6 @@ public:
   void SetPatches(const std::vector<DeclaredPatch>& patches, const std::string& fault = {});
   void AddVariable(const DeclaredVariable& variable);
 
-  /// Returns whether any channel writes the step.
-  bool WritesStep(std::int64_t step) const;
   /// Writes a step. `step`: 0 or more. `time`: finite. `values`: the arrays of each variable on each of this
   /// rank's patches, variable by variable; an array is null if the patch lacks the variable. The arrays may
   /// change as soon as this method has returned. Does not wait if no channel writes the step. Collective:
@@ -88,7 +86,6 @@ private:
   void WriteReceived(const std::shared_ptr<ReceivedStep>& received);
   std::string TakeFaults();
   std::vector<std::string> GatherArrayLists(const Step& step);
-  std::vector<std::string> CompareSteps(const Step& step, std::int64_t& number) const;
   void MarkLost(std::int64_t step);
   std::vector<StepPart> Prepare(const std::shared_ptr<Step>& step, const std::vector<std::string>& lists,
       const std::vector<int>& map = {});

@@ -487,12 +487,6 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath)
   return config;
 }
 
-}  // namespace patchio::output
-
-namespace fs = std::filesystem;
-
-namespace patchio::output {
-
 namespace {
 
 /// All keys and values of a configuration, including defaults, as texts "KEY is VALUE".
@@ -584,7 +578,8 @@ std::vector<std::string> FilesOf(const Channel& channel)
   return files;
 }
 
-/// Returns the absolute path without links, "." and "..", and with '/' at the end.
+}  // namespace
+
 std::string CanonicalPath(const std::string& path)
 {
   std::error_code fault;
@@ -592,8 +587,6 @@ std::string CanonicalPath(const std::string& path)
   const fs::path canonical = fs::weakly_canonical(absolute, fault);
   return (fault ? absolute : canonical).lexically_normal().string() + "/";
 }
-
-}  // namespace
 
 void CheckPaths(const OutputConfig& config)
 {

@@ -56,8 +56,7 @@ struct Channel
   std::string Interval = "1hr";  ///< for the format Grads: time between two steps, in GrADS's notation
   Sensor SensorCells;            ///< for the format Kwave: the sensor
   int StepsAtOnce = 0;  ///< for the format Kwave: number of steps per write; 0: from the storage profile
-  /// For the format Kwave: age of the oldest gathered step at which the next step causes a write; 0: no
-  /// limit.
+  /// For the format Kwave: age of the oldest gathered step at which the next step causes a write; 0: never.
   double FlushSeconds = 0;
   std::uint64_t Memory = 0;  ///< for the format Kwave: limit on the bytes of gathered steps on each rank
 
@@ -109,6 +108,9 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath);
 /// Throws Error, the same on all ranks, if the configuration of a rank differs from the configuration of rank
 /// 0. The Error has the first key that differs, and both values. Collective: every rank of `ranks` calls it.
 void CheckSameConfig(const OutputConfig& config, Communicator& ranks);
+
+/// Returns the absolute path without links, "." and "..", and with '/' at the end.
+std::string CanonicalPath(const std::string& path);
 
 /// Throws Error if two channels write to the same file, even if their paths are spelled differently, if one
 /// channel writes into the container of the other, or if a channel writes to a file with a mask. Not

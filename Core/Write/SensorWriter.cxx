@@ -33,6 +33,10 @@ namespace {
 /// Alignment of large data sets in bytes, a common size of storage blocks.
 constexpr std::uint64_t Alignment = 1 << 20;
 
+/// Policy of std::async() that starts a thread or, if the system starts no more threads, leaves the work to
+/// the thread that waits for the result.
+constexpr auto AsyncIfPossible = std::launch::async | std::launch::deferred;
+
 std::vector<hsize_t> ShapeOf(const SensorPortion& portion, std::size_t set, std::int64_t steps)
 {
   const auto length = static_cast<hsize_t>(steps);
@@ -383,16 +387,16 @@ void SensorWriter::Flush()
   if (!this->Gathered.empty()) {
     this->RunOrLoseSteps([this] { this->WriteGathered(); });
   }
-  if (this->Writing.valid()) {
-    this->RunOrLoseSteps([this] { this->FinishWrite([] {}); });
-  }
-  RunOnAllRanks(this->Ranks, [this] {
-    if (this->Committing.valid()) {
-      this->Committing.get();
+  this->RunOrLoseSteps([this] {
+    if (this->Writing.Result.valid()) {
+      this->FinishWrite([] {});
     }
-    for (const SensorFile& file : this->Files) {
-      file.Flush();
-    }
+    RunOnAllRanks(this->Ranks, [this] {
+      this->Committing.Finish();
+      for (const SensorFile& file : this->Files) {
+        file.Flush();
+      }
+    });
   });
 }
 
@@ -417,14 +421,14 @@ void SensorWriter::Gather(SensorSample sample, int concurrency)
     this->SinceOldest = Stopwatch();
   }
   this->Gathered.push_back(std::move(sample));
-  if (this->Shared.Local != this->Gathered.back().Local) {
+  if (!this->Shared.Local || this->Shared.Local != this->Gathered.back().Local) {
     this->MakeSharedPlan(concurrency);
   }
   const bool late = this->IsFlushDue();
   if (late || static_cast<int>(this->Gathered.size()) >= this->Shared.Schedule.Steps) {
     this->WriteGathered();
   }
-  if ((late || this->Shared.Schedule.Steps == 1) && this->Writing.valid()) {
+  if ((late || this->Shared.Schedule.Steps == 1) && this->Writing.Result.valid()) {
     this->FinishWrite([] {});
   }
 }
@@ -442,10 +446,12 @@ bool SensorWriter::IsFlushDue() const
 }
 
 /// Plans the writing ranks and the number of steps per write, for the patches of the last sample. Throws
-/// Error, the same on all ranks, if patches do not cover the sensor or the memory does not suffice for a
-/// step. Collective: every writing rank calls it.
+/// Error, the same on all ranks, if a rank lacks the values, the ranks differ, patches do not cover the
+/// sensor or the memory does not suffice for a step. Collective: every writing rank calls it.
 void SensorWriter::MakeSharedPlan(int concurrency)
 {
+  RunOnAllRanks(this->Ranks, [this] { this->CheckSamples(); });
+  this->CheckSameSteps();
   this->Shared.Local = this->Gathered.back().Local;
   std::vector<std::int64_t> mine;
   for (const std::vector<std::int64_t>& sets : this->Shared.Local->ValueCounts) {
@@ -540,9 +546,9 @@ void SensorWriter::WriteGathered()
   this->FinishWrite([&] { mine = this->StepShuffle.ReceivedPart(); });
   const int concurrency = this->Shared.Schedule.ThreadsFor(mine.Count, ranges.back());
   const auto requests = this->RequestsOf(regions, ranges[this->Ranks.Rank()], mine.Count, concurrency);
-  this->Writing = std::async(this->Shared.Schedule.Steps > 1 ? std::launch::async : std::launch::deferred,
-      [this, mine, requests, concurrency] { this->Write(requests, mine.Bytes, concurrency); });
-  this->WritingSteps = this->StepsText();
+  this->Writing = {this->StepsText(),
+      std::async(this->Shared.Schedule.Steps > 1 ? AsyncIfPossible : std::launch::deferred,
+          [this, mine, requests, concurrency] { this->Write(requests, mine.Bytes, concurrency); })};
   this->CountGathered();
 }
 
@@ -572,18 +578,24 @@ void SensorWriter::FinishWrite(const std::function<void()>& work)
 {
   RunOnAllRanks(this->Ranks, [&] {
     work();
-    const std::string fault = CatchError([&] {
-      for (std::future<void>* const task : {&this->Writing, &this->Committing}) {
-        task->valid() ? task->get() : static_cast<void>(0);
-      }
-    });
-    if (!fault.empty()) {
-      throw Error(fmt::format("Writing {} failed. {}", this->WritingSteps, fault));
+    const std::string before = CatchError([this] { this->Committing.Finish(); });
+    const std::string fault = CatchError([this] { this->Writing.Finish(); });
+    if (!before.empty() || !fault.empty()) {
+      throw Error(before.empty() ? fault : before);
     }
   });
   const auto written = std::exchange(this->Times, std::vector<std::vector<double>>(this->AllPortions.size()));
   if (!this->Files.empty()) {
-    this->Committing = std::async(std::launch::async, [this, written] { this->Commit(written); });
+    this->Committing = {
+        this->Writing.Steps, std::async(AsyncIfPossible, [this, written] { this->Commit(written); })};
+  }
+}
+
+void SensorWriter::Task::Finish()
+{
+  const std::string fault = this->Result.valid() ? CatchError([this] { this->Result.get(); }) : "";
+  if (!fault.empty()) {
+    throw Error(fmt::format("Writing {} failed. {}", this->Steps, fault));
   }
 }
 

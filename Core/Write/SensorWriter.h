@@ -81,9 +81,9 @@ struct SensorSample
   std::int64_t Index = 0;   ///< index among the steps of the channel, from 0
   std::int64_t Number = 0;  ///< the simulation's step number
   double Time = 0;
-  std::shared_ptr<const LocalSensor> Local;
-  std::vector<std::vector<float>> Values;  ///< values of each portion, variable by variable and set by set
-  std::string Fault;                       ///< reason why this rank lacks the values; empty: no fault
+  std::shared_ptr<const LocalSensor> Local;  ///< null only if Fault is not empty
+  std::vector<std::vector<float>> Values;    ///< values of each portion, variable by variable and set by set
+  std::string Fault;                         ///< reason why this rank lacks the values; empty: no fault
 };
 
 /// Writes the samples of all steps to k-Wave files. All ranks gather the same steps. Then each writer that
@@ -110,9 +110,8 @@ public:
   /// Adds a step to the gathered steps, and begins a write when the number or the age of the gathered steps
   /// suffices, or when the patches have changed. If the age suffices, or if each write contains one step, the
   /// method returns after the write. If a write fails, the steps of the write and all later steps are lost,
-  /// because the files have no gaps. `concurrency`: number
-  /// of concurrent requests of each rank if all ranks write. Throws Error, the same on all ranks. Collective:
-  /// every rank of the communicator calls it.
+  /// because the files have no gaps. `concurrency`: number of concurrent requests of each rank if all ranks
+  /// write. Throws Error, the same on all ranks. Collective: every rank of the communicator calls it.
   void Add(SensorSample sample, int concurrency);
   /// Writes the gathered steps, waits for all writes, and flushes the files to the storage. Throws Error, the
   /// same on all ranks. Collective: every rank of the communicator calls it.
@@ -185,9 +184,17 @@ private:
   LostSteps Lost;
   std::string Fault;  ///< reason why steps are lost; empty: no fault
 
-  std::string WritingSteps;      ///< numbers of the steps in the write in progress, for messages
-  std::future<void> Writing;     ///< this rank's write in progress; uses OpenFiles
-  std::future<void> Committing;  ///< commit in progress, on rank 0; uses Files
+  /// Work on some steps, in progress.
+  struct Task
+  {
+    std::string Steps;  ///< numbers of the steps, for messages
+    std::future<void> Result;
+
+    /// Waits for the work, if any. Throws Error with the numbers of the steps if the work fails.
+    void Finish();
+  };
+  Task Writing;     ///< this rank's write; uses OpenFiles
+  Task Committing;  ///< commit on rank 0; uses Files
 };
 
 }  // namespace patchio::output

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -345,6 +346,7 @@ private:
   void AcceptRanks(int count);
   void ConnectToRank(int rank);
   void ConnectToRanks(const std::vector<bool>& needed);
+  void RunOrStop(const std::function<void()>& work);
   void Run(std::vector<Transfer>& transfers);
   void Advance(Transfer& transfer, short events);
   void Send(int rank, const std::string& text);
@@ -422,28 +424,37 @@ void SocketCommunicator::Exchange(std::vector<std::string>& texts, std::vector<s
   const std::vector<std::uint64_t> sizes =
       GatherValues(*this, mine);  // index: sender x number of ranks + receiver
   const auto sizeOf = [&](int from, int to) { return sizes[std::size_t(from) * this->SizeValue + to]; };
-  into.resize(this->SizeValue);
   std::vector<Transfer> transfers;
-  std::vector<bool> needed(this->SizeValue);
-  for (int rank = 0; rank < this->SizeValue; ++rank) {
-    const std::uint64_t size = sizeOf(rank, this->RankValue);
-    if (rank == this->RankValue) {
-      into[rank] = texts[rank];
-      continue;
+  this->RunOrStop([&] {
+    into.resize(this->SizeValue);
+    std::vector<bool> needed(this->SizeValue);
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      const std::uint64_t size = sizeOf(rank, this->RankValue);
+      if (rank == this->RankValue) {
+        into[rank] = texts[rank];
+        continue;
+      }
+      into[rank].resize(size);
+      if (size > 0 || mine[rank] > 0) {
+        needed[rank] = true;
+        transfers.push_back({rank, &texts[rank], &into[rank]});
+      }
     }
-    into[rank].resize(size);
-    if (size > 0 || mine[rank] > 0) {
-      needed[rank] = true;
-      transfers.push_back({rank, &texts[rank], &into[rank]});
-    }
-  }
-  const std::string fault = CatchError([&] { this->ConnectToRanks(needed); });
+    this->ConnectToRanks(needed);
+  });
+  this->Run(transfers);
+}
+
+/// Runs `work`. If `work` fails, closes all connections, so that other ranks need not wait for this rank, and
+/// throws Error.
+void SocketCommunicator::RunOrStop(const std::function<void()>& work)
+{
+  const std::string fault = CatchError(work);
   if (!fault.empty()) {
     this->Fault = fault;
     this->Sockets.clear();
     throw Error(fault);
   }
-  this->Run(transfers);
 }
 
 /// Sends and receives all texts concurrently, because a rank that sends all texts before receiving any could
@@ -519,7 +530,8 @@ std::string SocketCommunicator::Receive(int rank)
   if (size > LargestMessage) {
     this->Fail(rank);
   }
-  std::string text(size, '\0');
+  std::string text;
+  this->RunOrStop([&] { text.resize(size); });
   if (!this->Sockets[rank].Receive(text.data(), size)) {
     this->Fail(rank);
   }

@@ -197,14 +197,9 @@ void StepSender::End()
   Command last;
   last.Code = EndMark();
   this->SendToIoRanks(last);
-  MPI_Request everybody = MPI_REQUEST_NULL;
-  MPI_Ibarrier(this->Roles.WorldCommunicator(), &everybody);
-  const auto ended = [&] {
-    int complete = 0;
-    MPI_Test(&everybody, &complete, MPI_STATUS_IGNORE);
-    return complete != 0;
-  };
-  if (!this->WaitUntil(ended)) {
+  std::vector<MPI_Request> everybody(1);
+  MPI_Ibarrier(this->Roles.WorldCommunicator(), everybody.data());
+  if (!this->WaitUntil([&] { return AreComplete(everybody); })) {
     this->Roles.LeakCommunicators();
     throw Error(fmt::format("The I/O ranks have not finished: rank {} stopped waiting after {} s.",
         this->Roles.Rank(), this->WaitSeconds));
@@ -361,9 +356,7 @@ bool StepReceiver::BeginWrite(const std::function<void(const std::shared_ptr<Rec
     return false;
   }
   const std::shared_ptr<ReceivedStep> step = this->Receiving.front();
-  int complete = 0;
-  MPI_Testall(static_cast<int>(step->Requests.size()), step->Requests.data(), &complete, MPI_STATUSES_IGNORE);
-  if (!complete) {
+  if (!AreComplete(step->Requests)) {
     this->ReportLateRanks(*step);
     return false;
   }
@@ -438,17 +431,13 @@ void StepReceiver::SendCredits()
 
 void StepReceiver::End()
 {
-  MPI_Request everybody = MPI_REQUEST_NULL;
+  std::vector<MPI_Request> everybody(1);
   bool begun = false;
   const bool ended = WaitFor(this->WaitSeconds, [&] {
-    int complete = 0;
     if (this->Credits.Test() && !begun) {
-      begun = MPI_Ibarrier(this->Roles.WorldCommunicator(), &everybody) == MPI_SUCCESS;
+      begun = MPI_Ibarrier(this->Roles.WorldCommunicator(), everybody.data()) == MPI_SUCCESS;
     }
-    if (begun) {
-      MPI_Test(&everybody, &complete, MPI_STATUS_IGNORE);
-    }
-    return complete != 0;
+    return begun && AreComplete(everybody);
   });
   if (!ended) {
     this->Roles.LeakCommunicators();

@@ -360,11 +360,7 @@ std::string StepWriter::Finish()
     }
   });
   const auto all = UnpackValues<WrittenValues>(this->Ranks.Gather(PackValues(this->Written)));
-  RunOnAllRanks(this->Ranks, [&] {
-    if (this->Ranks.Rank() == 0) {
-      this->WriteTables(all);
-    }
-  });
+  RunOnRankZero(this->Ranks, [&] { this->WriteTables(all); });
   if (this->Record.HasCompression()) {
     this->ExchangeParts();
     this->ReserveAndWriteChunks();
@@ -531,12 +527,8 @@ std::vector<FilterType> ChooseCompression(Communicator& ranks, const StepToWrite
   return chosen;
 }
 
-}  // namespace patchio::container
-
 // The methods below write compressed data sets: exchange incomplete chunks, reserve space for chunks, and
 // write chunks.
-
-namespace patchio::container {
 
 namespace {
 

@@ -188,8 +188,6 @@ public:
 
   /// Returns the complete chunks by number.
   const std::map<std::uint64_t, EncodedChunk>& Chunks() const { return this->Complete; }
-  /// Returns whether no chunk is incomplete.
-  bool IsComplete() const { return this->Open.empty(); }
 
 private:
   struct RangeOfChunk

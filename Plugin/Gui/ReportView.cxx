@@ -23,7 +23,8 @@
 
 namespace {
 
-/// Returns `value` with at least three significant digits, such as "5.82" or "1234", but at most two decimals.
+/// Returns `value` with at least three significant digits, such as "5.82" or "1234", but at most two
+/// decimals.
 QString ThreeDigits(double value)
 {
   return QString::number(value, 'f', value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
@@ -73,10 +74,11 @@ QString ReadText(const QJsonObject& report)
   const double bytes = report["bytes"].toDouble(), cached = report["cached_bytes"].toDouble();
   const double reading = ReadingSeconds(report["seconds"].toObject());
   if (report["cancelled"].toBool()) {
+    const double total = report["wanted_bytes"].toDouble();
+    const QString ofTotal = total > 0 ? QObject::tr(" of %1").arg(ByteText(total)) : QString();
     return QObject::tr(
-        "<b>Cancelled</b> after %1 of %2; nothing is shown. Click Apply or change the time step to read "
-        "again.")
-        .arg(ByteText(bytes), ByteText(report["wanted_bytes"].toDouble()));
+        "<b>Cancelled</b> after %1%2; nothing is shown. Click Apply or change the time step to read again.")
+        .arg(ByteText(bytes), ofTotal);
   }
   if (bytes <= 0) {
     return cached > 0 ? QObject::tr("No reads: all %1 were in memory").arg(ByteText(cached))

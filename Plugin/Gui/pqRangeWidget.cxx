@@ -56,13 +56,15 @@ void pqRangeWidget::updateRangeLabel()
   }
 }
 
-/// Sets the property to LastRange, if the user has switched "SkipByValue" on and the property is still 0 to
-/// 0.
+/// Sets the property to the range of the array's values, if this range is known, the user has switched
+/// "SkipByValue" on, and the property is still 0 to 0.
 void pqRangeWidget::initializeRange()
 {
   const vtkSMUncheckedPropertyHelper range(this->Range);
   const bool isSet = range.GetAsDouble(0) != 0 || range.GetAsDouble(1) != 0;
-  if (!isSet && vtkSMUncheckedPropertyHelper(this->proxy(), "SkipByValue").GetAsInt() != 0) {
+  const bool isKnown = this->LastArray == vtkSMUncheckedPropertyHelper(this->Array).GetAsString() &&
+                       this->LastRange[0] <= this->LastRange[1];
+  if (!isSet && isKnown && vtkSMUncheckedPropertyHelper(this->proxy(), "SkipByValue").GetAsInt() != 0) {
     vtkSMUncheckedPropertyHelper(this->Range).Set(this->LastRange, 2);
   }
 }

@@ -36,7 +36,7 @@ private:
   vtkSMProperty* const Array;  ///< the property "ValueArray"; null for LevelRange
   QLabel* const RangeLabel;
   QString LastArray;             ///< name of the array of LastRange
-  double LastRange[2] = {0, 0};  ///< finite range of the values last read of LastArray
+  double LastRange[2] = {0, 0};  ///< finite range of the values last read of LastArray; may be empty
 };
 
 #endif

@@ -29,6 +29,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -137,6 +138,10 @@ pqAnimationScene* AnimationSceneOf(pqPipelineSource* source)
 
 void DateInView::Refresh(pqPipelineSource* source)
 {
+  // A new view may get the address of a deleted view.
+  for (auto entry = this->Labels.begin(); entry != this->Labels.end();) {
+    entry = entry->second.View ? std::next(entry) : this->Labels.erase(entry);
+  }
   const bool showDate = ShouldShowDate(source);
   for (pqView* view : source->getViews()) {
     if (showDate && IsShownIn(source, view) && qobject_cast<pqRenderView*>(view) &&
@@ -145,7 +150,7 @@ void DateInView::Refresh(pqPipelineSource* source)
     }
   }
   for (auto& [key, label] : this->Labels) {
-    if (key.first == source && label.View && label.Text) {
+    if (key.first == source && label.View) {
       const int visible = showDate && IsShownIn(source, label.View);
       if (vtkSMPropertyHelper(label.Text, "Visibility").GetAsInt() != visible) {
         vtkSMPropertyHelper(label.Text, "Visibility").Set(visible);

@@ -13,8 +13,8 @@ namespace patchio {
 
 /// Fills `output` by `inner` if the settings select PatchIO's filters (vtkPatchSettings) and `inner` supports
 /// `input` and its own properties. `outer` reports the progress of `inner`, and an abort of `outer` during
-/// the call (an earlier abort is reset) stops `inner`. Returns whether `inner` has filled `output`, the same on all ranks. Throws
-/// exceptions such as std::bad_alloc. Collective: every rank calls it.
+/// the call (an earlier abort is reset) stops `inner`. Returns whether `inner` has filled `output`, the same
+/// on all ranks. Throws exceptions such as std::bad_alloc. Collective: every rank calls it.
 bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input, vtkDataObject* output);
 
 /// The three implementations of a filter of ParaView that PatchIO replaces. The integers are the results of

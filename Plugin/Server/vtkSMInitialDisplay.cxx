@@ -36,7 +36,7 @@ std::vector<std::string> NamesInPanel(vtkSMProxy* reader, const char* list)
   return names;
 }
 
-/// Colors `representation` by the first array of the panel that the data have. Tries both associations,
+/// Colours `representation` by the first array of the panel that the data have. Tries both associations,
 /// because arrays of cells become point data on lists of points.
 void ColorByFirstArray(vtkSMSourceProxy* reader, vtkSMProxy* representation)
 {
@@ -54,8 +54,8 @@ void ColorByFirstArray(vtkSMSourceProxy* reader, vtkSMProxy* representation)
   }
 }
 
-/// Sets the representation, the colors and the size of points to PatchIO's defaults. The reader's property
-/// FirstPicture names the representation; an outline gets no colors.
+/// Sets the representation, the colours and the size of points to PatchIO's defaults. The reader's property
+/// FirstPicture names the representation; an outline gets no colours.
 void SetInitialDisplay(vtkSMSourceProxy* reader, vtkSMProxy* representation)
 {
   vtkSMProperty* property = reader->GetProperty("FirstPicture");

@@ -1,12 +1,12 @@
 /**
  * @class vtkSMInitialDisplay
- * @brief Makes the initial display of data a colored surface, in the GUI and in scripts
+ * @brief Makes the initial display of data a coloured surface, in the GUI and in scripts
  *
- * ParaView 5.11 first shows structured data as an outline without colors. This class shows the output of
- * PatchIO's readers as a surface instead, in the colors of the first array in the panel that the data have.
+ * ParaView 5.11 first shows structured data as an outline without colours. This class shows the output of
+ * PatchIO's readers as a surface instead, in the colours of the first array in the panel that the data have.
  * The reader's property FirstPicture names the representation: "Outline" if a surface would take too long.
  * The class changes a representation when ParaView registers the representation: after ParaView has set its
- * own defaults, and before ParaView makes the colors of the array. Representations from a state file stay
+ * own defaults, and before ParaView makes the colours of the array. Representations from a state file stay
  * unchanged.
  *
  * ParaView makes one object of this class for each reader (InitializationHelper in the reader's XML). The

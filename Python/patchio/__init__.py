@@ -65,7 +65,7 @@ def open(path, *, metadata="on", threads=None, listed_only=False, verify=False):
     metadata     "on": reads and writes index files (.*.patchio in the folder of the data, or in your cache folder), which store
                  the locations of all values, so that the data open faster the next time, also in ParaView; "read": reads index
                  files, but writes none; "off": neither reads nor writes index files
-    threads      number of concurrent reads (256 instead of larger numbers), or None for the best number for the storage
+    threads      number of concurrent reads, 1 to 256, or None for the best number for the storage
     listed_only  SAMRAI, AMReX: skip steps in the folder that the path does not list
     verify       containers: True: compare each array with its checksum during the read, and treat arrays that differ as broken.
                  The comparison takes noticeable time only if the storage is as fast as memory

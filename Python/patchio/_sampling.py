@@ -77,13 +77,12 @@ def _indices_along(nodes, positions, centering):
     return slice(first, last), np.searchsorted(borders, positions[first:last] + tolerance, "right")
 
 
-def copy_to_grid(step, centering, arrays, axes, grid, filled=None):
+def copy_to_grid(step, centering, arrays, axes, grid):
     """Copies the arrays of patches to a grid. Finer patches overwrite coarser patches.
 
     arrays    {patch: array}
     axes      positions of the grid's values along x, y (and z)
     grid      array [k, j, i] or [j, i], which receives the values
-    filled    bool array, set to True where `grid` has received a value; None: not needed
     """
     # If patches of a level overlap, cells come from the patch with the lowest number, as in covered(), and nodes from the highest number.
     order = sorted(arrays, key=lambda patch: (step.patches["level"][patch], -patch if centering == "cell" else patch))
@@ -91,8 +90,6 @@ def copy_to_grid(step, centering, arrays, axes, grid, filled=None):
         found = [_indices_along(nodes, at, centering) for nodes, at in zip(step.nodes(patch), axes)]
         where = tuple(part for part, _ in reversed(found))
         grid[where] = arrays[patch][np.ix_(*(index for _, index in reversed(found)))]
-        if filled is not None:
-            filled[where] = True
 
 
 def check_can_sample(step):

@@ -72,7 +72,8 @@ class Step:
     coordinates   name of the variable with the positions of nodes on curvilinear grids and of meshes; otherwise None
     mesh          names of the arrays of a mesh, for read(): points and lists of cells of each patch (partition). Other grids: empty.
                   On a mesh, each row of `patches` has only the number of cells: `lower` to `upper` along x
-    report        dict with the cost of the last read(); report_text has the same as text
+    report        dict with the cost of the last read of values, also by positions(), bounds or a conversion; report_text has the
+                  same as text
     faults        list of (patch, variable, message) of the last read(skip_broken=True)
     """
 
@@ -146,7 +147,8 @@ class Step:
             found, faults, self.report, self.report_text = read(blocks, numbers, ghosts, count, not skip_broken, self._verify)
         # The arrays own the memory, without a copy.
         arrays = [{number: np.ndarray(shape, dtype, memory) for number, memory, dtype, shape in of_variable} for of_variable in found]
-        self.faults = faults
+        if skip_broken:
+            self.faults = faults
         if faults:
             if not skip_broken:
                 with _errors.as_missing_file():

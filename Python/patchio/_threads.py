@@ -4,7 +4,7 @@ import warnings
 
 from . import _arguments
 
-MAX_THREADS = 4096
+MAX_THREADS = 256
 _has_threads = False    # True: several threads have read or written; the process keeps these threads for later reads
 _lost_threads = False   # True: this process was forked from a process with threads; a forked process lacks the threads
 

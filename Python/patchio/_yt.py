@@ -100,8 +100,10 @@ def to_yt(step, variables, levels):
         raise step_error(step, "to_yt() needs cell variables. The cell variables are: %s.", ", ".join(of_cells) or "none")
     selected = np.array(step._select_patches(None, levels), int)
     _, blocks = step._plan_blocks(names, selected, levels, "filled")
-    if not blocks.size or blocks["level"].min() > 0:
-        raise step_error(step, "to_yt() needs all levels from 0 up to the finest one, found no patches of level 0.")
+    found = set(blocks["level"].tolist())
+    missing = min(set(range(len(found) + 1)) - found)
+    if missing <= max(found, default=0):
+        raise step_error(step, "to_yt() needs all levels from 0 up to the finest one, found no patches of level %d.", missing)
     _check_presence(step, names, selected)
     of_level = [selected[step.patches["level"][selected] == level].tolist() for level in range(len(step.levels))]
     ratio = _refinement_ratio(step, blocks["level"].max() + 1)

@@ -240,7 +240,6 @@ public:
     const double part = (place - before->first) / (after->first - before->first);
     return std::exp(before->second + part * (after->second - before->second));
   }
-  double Least() const { return std::exp(this->Points.begin()->first); }
   double Most() const { return std::exp(this->Points.rbegin()->first); }
 
 private:
@@ -257,7 +256,6 @@ std::optional<patchio::LoadCurve> CurveFor(const Options& options)
   if (!options.Samples.empty()) {
     const Interpolation points(options.Samples);
     curve.Rate = points;
-    curve.Least = points.Least();
     curve.Most = points.Most();
     curve.Residual = curve.Noise = 0.02;
     return curve;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Reads the damaged series of make_faults.py with the example program of Core: it must end by itself, with a message if there is an
-error. Some series are also read on 2 ranks, and files without permission by an unprivileged user. The test is quick and does not
-need ParaView, so it is suitable for sanitizers.
+error. Some series are also read on 2 ranks, files without permission by an unprivileged user, and a valid series while the disk is full. The
+test is quick and does not need ParaView, so it is suitable for sanitizers.
 
 usage: core_faults.py --program patchio_read_patch_data FAULTSDIR [FAULT...]
 """
@@ -33,12 +33,14 @@ def summary_of(fault):
     return found[0] if found and os.path.exists(fault["index"]) else None
 
 
-def run(program, summary, ranks=1, user=None):
-    """Returns the exit status (124, 137: the program was killed) and the output."""
+def run(program, summary, ranks=1, user=None, full=None):
+    """Returns the exit status (124, 137: the program was killed) and the output. `full`: ending of the file that has no space."""
     with tempfile.TemporaryDirectory() as scratch:
         command = ["timeout", "--kill-after=5", str(LONGEST)]
         command += ["mpirun", "-np", str(ranks), "--oversubscribe"] if ranks > 1 else []
         command += [program, summary, "4", os.path.join(scratch, "out")]
+        if full:
+            os.symlink("/dev/full", os.path.join(scratch, "out.rank0." + full))
         # MPI jobs that share a session folder may remove it while another job uses it.
         environment, switch = {**os.environ, **MPI_SETTINGS, "TMPDIR": scratch}, {}
         if user is not None:
@@ -88,6 +90,13 @@ def check_without_permission(program, good, name):
         return problem_in(*run(program, summary, user=user), (1,), [re.escape(name), "Permission denied"])
 
 
+def check_full_disk(program, good):
+    """Tests that files that cannot be written are an error."""
+    summary = os.path.join(good, "visit_dump.00000", "summary.samrai")
+    problems = [problem_in(*run(program, summary, full=ending), (1,), ["Cannot write the files of"]) for ending in ("raw", "json")]
+    return next(filter(None, problems), None)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
@@ -104,6 +113,7 @@ def main():
         for name in ("summary.samrai", "processor_cluster.00001.samrai"):
             problem = check_without_permission(arguments.program, os.path.join(arguments.folder, "good"), name)
             results.append((name + " without permission", problem))
+        results.append(("full disk", check_full_disk(arguments.program, os.path.join(arguments.folder, "good"))))
     failed = [(name, problem) for name, problem in results if problem]
     for name, problem in failed:
         print("FAILED %s: %s" % (name, problem), flush=True)

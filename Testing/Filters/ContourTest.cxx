@@ -490,6 +490,24 @@ TEST_P(ContourOfLevels, GradientsOfPointsAreExactWhereCellsAreVisible)
   }
 }
 
+TEST(Contour, RanksHaveTheSameLattice)
+{
+  // One rank has the coarse cells, another rank the fine cells, whose width is 1/2048 of the coarse one.
+  const int ratio = 2048;
+  const SampleBlocks blocks(4,
+      {{{1, 1, 1}, {{{0, 0, 0}, {3, 3, 3}}}},
+          {{ratio, ratio, ratio}, {{{ratio, ratio, ratio}, {ratio + 3, ratio + 3, ratio + 3}}}}},
+      Sphere);
+  std::array<LatticeNodes, 3> nodes;
+  for (int axis = 0; axis < 3; ++axis) {
+    nodes[axis] = CellLattice::Nodes(blocks.List, axis);
+  }
+  for (const CellBlock& block : blocks.List) {
+    const CellLattice lattice({block}, nodes);
+    EXPECT_EQ(lattice.NodeCount(0), 9);  // 5 coarse nodes, 5 fine nodes, one in common
+  }
+}
+
 TEST(Contour, CellsThatDoNotFitAreNotUnderstood)
 {
   // The finer level begins in the middle of a coarse cell, and its cells do not divide coarse ones.

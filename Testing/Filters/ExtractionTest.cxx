@@ -607,6 +607,12 @@ TEST(VtkFilters, OtherDataGoToFiltersOfVtk)
   clip->SetClipFunction(Plane(0, 0, 1, 1));
   clip->Update();
   EXPECT_NEAR(VolumeOf(PiecesOf<vtkUnstructuredGrid>(clip->GetOutputDataObject(0))), 1.0 / 6, 1e-6);
+  clip->SetWholeCells(true);
+  for (const double value : {0.5, 1.5}) {  // the tetrahedron ends at a distance of 1 from the plane
+    clip->SetValue(value);
+    clip->Update();
+    EXPECT_EQ(CellsOf(PiecesOf<vtkUnstructuredGrid>(clip->GetOutputDataObject(0))), value < 1 ? 1 : 0);
+  }
   vtkNew<vtkPatchThreshold> threshold;
   threshold->SetInputDataObject(OneTetrahedron());
   threshold->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "field");

@@ -104,6 +104,21 @@ TEST_F(TheReportView, SaysWhatCameFromMemory)
   EXPECT_THAT(this->Summary(), ::testing::HasSubstr("No reads: all 5.00 MB were in memory"));
 }
 
+TEST_F(TheReportView, SaysOfACancelledReadHowFarItCame)
+{
+  QJsonObject report = ReadOf(0.4);
+  report["cancelled"] = true;
+  report["wanted_bytes"] = 264e6;
+  this->Show(report);
+  EXPECT_THAT(
+      this->Summary(), ::testing::HasSubstr("<b>Cancelled</b> after 132 MB of 264 MB; nothing is shown"));
+  // The total number is unknown while the bytes are located.
+  report["bytes"] = 0;
+  report["wanted_bytes"] = 0;
+  this->Show(report);
+  EXPECT_THAT(this->Summary(), ::testing::HasSubstr("<b>Cancelled</b> after 0 bytes; nothing is shown"));
+}
+
 int main(int argc, char** argv)
 {
   qputenv("QT_QPA_PLATFORM", "offscreen");

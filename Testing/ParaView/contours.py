@@ -13,14 +13,14 @@ import sys
 
 import numpy as np
 from paraview.simple import *
-from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkUnsignedCharArray
-from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkPartitionedDataSet, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 from vtkmodules.vtkParallelCore import vtkCommunicator
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from made_grids import boxes_of, seen_in  # noqa: E402
+from made_grids import boxes_of, make_grid, seen_in, shown  # noqa: E402
 from on_ranks import controller, expect, finish, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -182,6 +182,25 @@ def compare(label, found):
     expect(found[:1] == [before], "%s: %s on %d ranks, but %s on 1", label, found, ranks, before)
 
 
+def check_partitions():
+    """Checks the contour of a point array if only rank 0 has partitions: the plane in the middle of a box."""
+    tree = vtkPartitionedDataSet()
+    if rank == 0:
+        image = make_grid("plain image", (0, 4, 0, 4, 0, 4), np.random.default_rng(1), None)
+        heights = numpy_to_vtk(np.repeat(np.arange(5.0), 25), deep=1)
+        heights.SetName("height")
+        image.GetPointData().AddArray(heights)
+        tree.SetPartition(0, image)
+    contour = Contour(Input=shown(tree), ContourBy=["POINTS", "height"], Isosurfaces=[1.5])
+    contour.UpdatePipeline()
+    surface = whole(contour)
+    if rank == 0:
+        bounds, box = np.array(surface.GetBounds()), np.array(image.GetBounds())
+        middle = box[4] + 1.5 / 4 * (box[5] - box[4])
+        expect(np.allclose(bounds, [*box[:4], middle, middle]), "partitions on one rank: %s in %s", bounds, box)
+    Delete(contour)
+
+
 def names_on_first(names):
     """Collective: returns the names of rank 0, because other ranks may have no blocks and no arrays."""
     text = vtkUnsignedCharArray()
@@ -209,4 +228,5 @@ for path in sys.argv[2:]:
         for name in names_on_first(name for name in data.keys() if data[name].GetNumberOfComponents() > 1)[:1]:
             check_vector("%s, %s" % (path, name), reader, time, kind, name)
     Delete(reader)
+check_partitions()
 finish("contours")

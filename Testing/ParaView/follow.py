@@ -47,6 +47,12 @@ with h5py.File(sys.argv[1], "w") as file:
     root["CellData/a"] = float(sys.argv[2]) + numpy.arange(8 * 6 * 4, dtype="f8").reshape(4, 6, 8)
     root["FieldData/TimeValue"] = numpy.array([float(sys.argv[2])])
 """
+VTKHDF_STEPS = VTKHDF + """
+    del root["CellData/a"]
+    root["CellData/a"] = numpy.arange(float(sys.argv[2]) * 8 * 6 * 4).reshape(-1, 4, 6, 8)
+    root.create_group("Steps").attrs["NSteps"] = int(sys.argv[2])
+    root["Steps/Values"] = numpy.arange(float(sys.argv[2]))
+"""
 
 
 def expect(condition, message, *details):
@@ -328,6 +334,20 @@ def check_numbered_files():
     series.close()
 
 
+def check_steps_in_one_file():
+    path = os.path.join(folder_of("vtkhdf_steps"), "run.vtkhdf")
+    by_h5py(VTKHDF_STEPS, path, 1)
+    time.sleep(2.1)     # an index file of the single step would hide later ones
+    Followed(path, "a").close()
+    series = Followed(path, "a")
+    series.look(1, "one step in a file")
+    by_h5py(VTKHDF_STEPS, path, 3)
+    series.look(3, "two steps more in the file")
+    for step in (2, 0, 1):
+        series.compare(step, 192 * step + numpy.arange(192.0))
+    series.close()
+
+
 def check_container():
     """Checks a container that is read while steps are added."""
     dumps = Dumps("container")
@@ -372,6 +392,7 @@ check_switch()
 check_plotfiles()
 check_grads()
 check_numbered_files()
+check_steps_in_one_file()
 if program:
     check_container()
 print("passed: follow")

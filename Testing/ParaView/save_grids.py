@@ -315,6 +315,11 @@ def check_errors():
         source.UpdatePipeline()
         text = said(lambda: SaveData(path, proxy=source))  # noqa: B023
         expect(rank > 0 or text.count("ERROR") == 1 and words in text, "%s: '%s'", what, text)
+    writer = CreateWriter(new_container(scratch, "a"), image).GetClientSideObject()
+    if rank == ranks - 1:
+        writer.RemoveAllInputs()
+    text = said(writer.Write)
+    expect(rank > 0 or text.count("ERROR") == 1 and "the writer has no input" in text, "no input on a rank: '%s'", text)
     controller.Barrier()    # rank 0 removes the unfinished container
     expect(not os.path.exists(scratch + "/a.pio") and os.listdir(other) == ["mine.txt"], "something was written in spite of an error")
     expect([n for n, _ in steps_of(there)] == [0], "the container was harmed")

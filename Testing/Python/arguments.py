@@ -123,7 +123,7 @@ class Writing(Arguments):
         self.write(TypeError, "ratio must be a whole number from 1 to 1024, or one for each of the 0 levels above 0, not None", ratio=None)
         self.write(TypeError, "step must be a whole number from 0 to 9223372036854775807, not None", step=None)
         self.write(ValueError, "step must be a whole number from 0 to 9223372036854775807, not ", step=10**5000)
-        self.write(ValueError, "threads must be a whole number from 1 to 4096, not 1000000000000000000000000000000", threads=10**30)
+        self.write(ValueError, "threads must be a whole number from 1 to 256, not 1000000000000000000000000000000", threads=10**30)
         self.write(TypeError, "compress must be 'off', 'deflate', 'zstd' or 'auto', not None", compress=None)
         patchio.write(target("numbers.pio"), {"a": A}, time=fractions.Fraction(1, 2), spacing=decimal.Decimal("0.25"), origin=np.float32(1), step=np.uint8(3))
         step = patchio.open(target("numbers.pio"))[0]
@@ -160,7 +160,7 @@ class Reading(Arguments):
         self.refused(TypeError, "path must be a file name or a list of file names, not b'a'", patchio.open, b"a")
         self.refused(TypeError, "metadata must be 'on', 'read' or 'off', not None", patchio.open, linadv(), metadata=None)
         self.refused(ValueError, "metadata must be 'on', 'read' or 'off', not 'yes'", patchio.open, linadv(), metadata="yes")
-        self.refused(ValueError, "threads must be 1 or more, at most 4096, or None for automatic, not 1000", patchio.open, linadv(), threads=10**30)
+        self.refused(ValueError, "threads must be 1 or more, at most 256, or None for automatic, not 1000", patchio.open, linadv(), threads=10**30)
         for name in ("listed_only", "verify"):
             self.refused(TypeError, name + " must be True or False, not 'no'", patchio.open, linadv(), **{name: "no"})
         self.assertEqual(len(patchio.open(pathlib.Path(linadv()))), 4)
@@ -174,7 +174,10 @@ class Reading(Arguments):
 
     def test_read(self):
         step = self.step
-        self.refused(ValueError, "threads must be 1 or more, at most 4096, or None for automatic, not 1000", step.read, "uval", threads=10**30)
+        for threads in (0, 257, 1000, 10**30):
+            self.refused(ValueError, "threads must be 1 or more, at most 256, or None for automatic, not %d" % min(threads, 1000), step.read, "uval", threads=threads)
+        step.read("uval", threads=256)
+        self.assertEqual(step.report["threads"], 256)
         for name in (5, b"uval", [["uval"]], [None], object):
             self.refused(TypeError, "variable must be a name, not ", step.read, name)
             self.refused(TypeError, "variable must be a name, not ", step.dtype, name)

@@ -329,6 +329,8 @@ class Errors(unittest.TestCase):
         self.assertFalse(set(rest) & broken)
         self.assertTrue(all(np.array_equal(rest[p], whole[p]) for p in rest))
         self.assertTrue(all(name == "uval" and cluster in message for _, name, message in step.faults))
+        step.read("uval", patches=list(rest)[:1])    # does not skip broken arrays, and leaves the attribute `faults`
+        self.assertEqual({fault[0] for fault in step.faults}, broken)
         os.remove(cluster)
         self.fails([cluster], lambda: patchio.open(step.path, metadata="off")[0].read(), FileNotFoundError)
 

@@ -265,7 +265,8 @@ class Yt(unittest.TestCase):
         for name, dump, options, words in (
                 ("node", make_3d(), {"variables": "n"}, "cell variables"), ("ratios", make_3d(), {"variables": "U"}, "one whole refinement ratio"),
                 ("some", make_3d(), {"variables": "fine", "levels": [0, 0]}, "needs variables on every patch"), ("deformed", make_deformed(), {}, "only uniform grids"),
-                ("level", make_3d(), {"variables": "U", "levels": [1, 1]}, "needs all levels from 0")):
+                ("level", make_3d(), {"variables": "U", "levels": [1, 1]}, "needs all levels from 0"),
+                ("gap", make_3d(), {"variables": "U", "levels": [0, 2]}, "found no patches of level 1")):
             with self.assertRaisesRegex(patchio.Error, words):
                 opened("yt_" + name, dump).to_yt(**options)
 

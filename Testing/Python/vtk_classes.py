@@ -5,6 +5,7 @@ usage: vtk_classes.py PACKAGE DATA SCRATCH
 
 PACKAGE: the folder of the package patchio. DATA: Data/linadv_3d/dumps.visit, whose domain is 1 x 0.5 x 0.5.
 """
+import itertools
 import os
 import sys
 
@@ -17,8 +18,9 @@ from leaves import leaves  # noqa: E402
 from patchio import _grids, vtk  # noqa: E402
 from values import check_values, compared, expect, failed  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
-from vtkmodules.vtkCommonCore import VTK_STRING  # noqa: E402
-from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkMultiBlockDataSet, vtkPlane, vtkPolyData  # noqa: E402
+from vtkmodules.vtkCommonCore import VTK_ID_TYPE, VTK_STRING, VTK_UNSIGNED_LONG, vtkPoints  # noqa: E402
+from vtkmodules.vtkCommonDataModel import (vtkCellArray, vtkDataObject, vtkImageData, vtkMultiBlockDataSet, vtkPlane, vtkPolyData,  # noqa: E402
+                                           vtkRectilinearGrid, vtkStructuredGrid)
 from vtkmodules.vtkFiltersCore import vtkFeatureEdges, vtkMassProperties, vtkTriangleFilter  # noqa: E402
 from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter  # noqa: E402
 
@@ -141,27 +143,168 @@ def check_filters(output):
     close(properties.GetSurfaceArea(), 4 * np.pi * 0.04, 0.03, "area of the sphere")
 
 
-def check_errors():
-    """A missing file gives an error event."""
+def errors_of(algorithm):
+    """Returns a list that gets the errors of an algorithm from now on."""
     said = []
 
     def collect(_object, _event, text):
         said.append(text)
 
     collect.CallDataType = VTK_STRING
+    algorithm.AddObserver("ErrorEvent", collect)
+    return said
+
+
+def check_errors():
+    """A missing file gives an error event."""
     reader = vtk.vtkPatchReader()
-    reader.AddObserver("ErrorEvent", collect)
+    said = errors_of(reader)
     reader.AddFileName("/nonexistent/dumps.visit")
     reader.Update()
     expect(any("/nonexistent/dumps.visit: No such file" in text for text in said), "errors %s", said)
 
 
+def writer_of(path):
+    """Returns a writer, and the list of its errors."""
+    writer = vtk.vtkPatchWriter()
+    writer.SetFileName(path)
+    return writer, errors_of(writer)
+
+
+def add(attributes, name, values):
+    array = numpy_to_vtk(np.asarray(values), deep=1)
+    array.SetName(name)
+    attributes.AddArray(array)
+
+
+def image(time, values=64):
+    """Returns an image of 4 x 4 x 4 cells with a cell array of so many values."""
+    grid = vtkImageData()
+    grid.SetDimensions(5, 5, 5)
+    add(grid.GetCellData(), "a", np.arange(float(values)))
+    add(grid.GetFieldData(), "time", [time])
+    return grid
+
+
+def rectilinear(heights, labels=None):
+    """Returns a rectilinear grid of 4 x 4 cells per layer."""
+    grid = vtkRectilinearGrid()
+    grid.SetDimensions(5, 5, len(heights))
+    grid.SetXCoordinates(numpy_to_vtk(np.arange(5.0), deep=1))
+    grid.SetYCoordinates(numpy_to_vtk(np.arange(5.0), deep=1))
+    grid.SetZCoordinates(numpy_to_vtk(np.array(heights, float), deep=1))
+    if labels:
+        add(grid.GetFieldData(), "levels", labels)
+    return grid
+
+
+def written(path, data, points=None):
+    """Writes data and returns the leaves of the container. `points`: the point array to write; None: all arrays."""
+    writer, said = writer_of(path)
+    writer.SetInputDataObject(data)
+    if points:
+        writer.ChooseArraysOn()
+        writer.GetPointDataArraySelection().EnableArray(points)
+    expect(writer.Write() == 1, "%s: %s", path, said)
+    compared[0] += 1
+    return leaves(opened(path).GetOutputDataObject(0))
+
+
+def check_failed_writes(folder):
+    """The next call writes a step whose write failed. A container of an earlier run is replaced, also if the first write failed."""
+    path = os.path.join(folder, "failed.pio")
+    rotated = image(2.0)    # not supported
+    rotated.SetDirectionMatrix(0, 1, 0, -1, 0, 0, 0, 0, 1)
+    cases = (((image(0.0), image(1.0), rotated, image(2.0)), [1, 1, 0, 1], [0, 1, 2]), ((rotated, image(5.0)), [0, 1], [5]))
+    for background, (grids, done, times) in itertools.product((False, True), cases):
+        writer, said = writer_of(path)
+        writer.SetWriteInBackground(background)
+        found = []
+        for grid in grids:
+            writer.SetInputDataObject(grid)
+            found.append(writer.Write())
+        del writer    # waits for the last write
+        expect(found == done and len(said) == 1, "failed writes: %s instead of %s, errors %s", found, done, said)
+        check_values(patchio.open(path).times, np.array(times, float), "times after a failed write")
+
+
+def check_written_steps(reader, folder):
+    """A call that writes a step of an earlier call again begins a new container. Strides may be as large as the greatest int."""
+    writer, said = writer_of(os.path.join(folder, "steps.pio"))
+    writer.SetInputConnection(reader.GetOutputPort())
+    writer.WriteAllTimeStepsOn()
+    for first, last, stride, numbers in ((2, 2, 1, [32]), (0, -1, 1, [0, 16, 32, 48]), (1, -1, 2**31 - 1, [16])):
+        writer.SetMinTimeStep(first)
+        writer.SetMaxTimeStep(last)
+        writer.SetTimeStepStride(stride)
+        expect(writer.Write() == 1, "steps %s: %s", numbers, said)
+        check_values(patchio.open(writer.GetFileName()).numbers, np.array(numbers), "numbers of steps")
+
+
+def check_hidden(folder):
+    """Hidden cells stay hidden in grids with undefined points. Hidden points with values get an array of flags."""
+    grid = rectilinear(range(5))
+    hidden, values = np.zeros(125, np.uint8), np.arange(125.0)
+    hidden[0], values[0] = 2, np.nan
+    add(grid.GetPointData(), "vtkGhostType", hidden)
+    add(grid.GetPointData(), "undefined", values)
+    cells = np.zeros(64, np.uint8)
+    cells[[0, 63]] = 32    # at the hidden point, as in the reader's output, and in the opposite corner
+    add(grid.GetCellData(), "vtkGhostType", cells)
+    found = written(os.path.join(folder, "hidden_cell.pio"), grid)
+    close(sum(visible(leaf).sum() for leaf in found), 62, 0, "visible cells")
+    expect(not any(leaf.GetPointData().HasArray("ghost flags") for leaf in found), "flags of undefined points")
+    add(grid.GetPointData(), "defined", np.arange(125.0))
+    for points in (None, "defined"):
+        found = written(os.path.join(folder, "hidden_point.pio"), grid, points)
+        expect(all(leaf.GetPointData().HasArray("ghost flags") for leaf in found), "no flags of defined points")
+
+
+def check_labels(folder):
+    """Grids that lie one above the other, each with its own indices, keep the labels of their layers."""
+    tree, labels = vtkMultiBlockDataSet(), {0: 1000, 1: 850, 2: 700, 3: 500}
+    for block, heights in enumerate(((0, 1, 2), (2, 3))):
+        tree.SetBlock(block, rectilinear(heights, [float(labels[height]) for height in heights]))
+        add(tree.GetBlock(block).GetCellData(), "a", np.arange(16.0 * (len(heights) - 1)))
+    for leaf in written(os.path.join(folder, "labels.pio"), tree):
+        kept = leaf.GetFieldData().GetArray("levels")
+        expect(kept is not None, "no labels")
+        check_values(vtk_to_numpy(kept), np.array([labels[height] for height in vtk_to_numpy(leaf.GetZCoordinates())], float), "labels")
+
+
+def check_integer_positions(folder):
+    """Positions of integer types, among them numbers that other types cannot represent."""
+    corner, cube, vertices = vtkPolyData(), vtkStructuredGrid(), vtkCellArray()
+    vertices.InsertNextCell(8, list(range(8)))
+    corner.SetVerts(vertices)
+    cube.SetDimensions(2, 2, 2)
+    for grid, kind, dtype, far in ((cube, VTK_ID_TYPE, np.int64, 2**24 + 1), (corner, VTK_UNSIGNED_LONG, np.uint64, 2**63 + 1)):
+        positions, points = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, far)], dtype), vtkPoints()
+        points.SetData(numpy_to_vtk(positions, deep=1, array_type=kind))
+        grid.SetPoints(points)
+        add(grid.GetCellData(), "a", [1.0])
+        leaf, = written(os.path.join(folder, grid.GetClassName() + ".pio"), grid)
+        check_values(vtk_to_numpy(leaf.GetPoints().GetData()), positions, "positions of " + grid.GetClassName())
+
+
+def check_sizes(folder):
+    """Arrays that are shorter than their grid are errors."""
+    short = rectilinear(range(5))
+    short.SetZCoordinates(numpy_to_vtk(np.arange(3.0), deep=1))
+    flags = image(0.0)
+    add(flags.GetCellData(), "vtkGhostType", np.full(32, 32, np.uint8))
+    for grid, words in ((image(0.0, 32), "'a' has values for 32 cells, but the grid has 64"), (short, "5 points along axis 2"),
+                        (flags, "'vtkGhostType' has values for 32 cells")):
+        writer, said = writer_of(os.path.join(folder, "sizes.pio"))
+        writer.SetInputDataObject(grid)
+        expect(writer.Write() == 0 and any(words in text for text in said), "%s: %s", words, said)
+
+
 def check_writer(reader, folder):
     """A container that vtkPatchWriter has written has the values that were read."""
     path = os.path.join(folder, "written.pio")
-    writer = vtk.vtkPatchWriter()
+    writer, _ = writer_of(path)
     writer.SetInputConnection(reader.GetOutputPort())
-    writer.SetFileName(path)
     writer.Write()
     found = patchio.open(path)[0]
     for level, output in enumerate(leaves_of_level(reader.GetOutputDataObject(0))):
@@ -211,6 +354,9 @@ def main():
         check_blocks(path)
         reader = check_reader(path)
         check_writer(reader, scratch)
+        check_written_steps(opened(path), scratch)
+        for check in (check_failed_writes, check_hidden, check_labels, check_integer_positions, check_sizes):
+            check(scratch)
         check_filters(reader.GetOutputDataObject(0))
         check_errors()
     print("%s: %d values compared" % ("FAILED" if failed or compared[0] < 8 else "passed", compared[0]))

@@ -34,6 +34,8 @@ int main(int argc, char** argv)
   told(NULL, patchio_open(NULL, MPI_COMM_WORLD) == NULL);
   told(NULL, patchio_open("{}", MPI_COMM_NULL) == NULL);
   told(NULL, patchio_write(NULL, 0, 0, values));
+  MPI_Comm compute = MPI_COMM_WORLD;
+  told(NULL, patchio_compute(NULL, &compute) && compute == MPI_COMM_NULL);
   patchio_output* out = patchio_open(argc > 1 ? argv[1] : "{}", MPI_COMM_WORLD);
   if (!out) {
     told(NULL, 1);

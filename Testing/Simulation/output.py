@@ -274,6 +274,17 @@ def sensor(options, folder):
     plates = [{"lower": [0, y, 0], "upper": [511, y, 511]} for y in (0, 100, 200)]
     code, text = run([options.patchio, "plan", config(folder, {**SENSOR, "path": "x.h5", "points": [], "cuboids": plates}), "--ranks", "256", "--cells", "512,512,512"])
     expect(code == 0 and "A     256      12.3 kB      3.15 MB       32 " in text and "time steps written at once: 1 (" in text, "patchio plan: %s", text)
+    # 65537 x 65537 parts are 2^32 more than 131073.
+    whole = config(folder, {**SENSOR, "path": os.path.join(folder, "x.h5")})
+    code, text = run([options.patchio, "plan", whole, "--cells", "65537,65537,1", "--ranks", "131073", "--parts", "65537,65537,1"])
+    expect(code == 2 and "expected 131073 patches" in text, "patchio plan with too many parts: exit code %d, %s", code, text)
+    # A profile by hand, without the cost of a request, does not determine the number of time steps.
+    mount = json.loads(run([options.patchio, "tune", "--json", "--seconds", "0", folder])[1])["mount"]["point"]
+    os.makedirs(os.path.join(folder, "profiles"))
+    with open(os.path.join(folder, "profiles", "hand.json"), "w") as file:
+        json.dump({"mount": mount, "best_concurrency": 32}, file)
+    code, text = run([options.patchio, "plan", whole, "--cells", "64,48,32"], PATCHIO_PROFILE_DIR=os.path.join(folder, "profiles"))
+    expect(code == 0 and "from the profile" not in text and "hand.json has no cost of requests" in text, "patchio plan: exit code %d, %s", code, text)
     mask = os.path.join(folder, "s.every5.h5")
     os.rename(mask, os.path.join(folder, "mask.h5"))
     channel = {"path": mask, "format": "kwave", "mask": os.path.join(folder, "mask.h5"), "windows": [{"first": 2, "last": 2}, {"first": 10, "last": 23, "every": 5}]}
@@ -408,7 +419,7 @@ def refusals(options, folder):
 def careless(options, folder):
     """Tests that each wrong call is reported on all ranks, that no rank crashes or waits, and that open output is written when MPI
     ends."""
-    want = ["needs the configuration", "MPI_COMM_NULL", "The output is NULL", "patchio_compute() needs the communicator", "Step 0 has no patches", "Call patchio_grid() before",
+    want = ["needs the configuration", "MPI_COMM_NULL", "The output is NULL", "The output is NULL", "patchio_compute() needs the communicator", "Step 0 has no patches", "Call patchio_grid() before",
             "needs the origin", "spacing -1 along axis 1", "2 or 3", "needs the ratios of 2 levels", "`levels` is 0", "Level 1 has the ratio 0", "no fault",
             "an array of 1 patches", "No rank has declared a patch", "no fault", "Step 0 has no variables", "no fault", "no fault", "Step 0 has no list of arrays", "0 or more, not -1", "Step 0 has the time nan",
             "Step 0 differs between ranks: rank 0 has the time 0, but rank 1 has the time 1"] + 5 * ["no fault"]
@@ -467,6 +478,10 @@ def apart(options, folder):
             expect(all(any(re.search(want, text) for _, text in told.get(rank, {}).values()) for rank in range(4)) or re.search(want, said), "%s, a sensor: %s", mode, said)
             with h5py.File(os.path.join(place, "s.h5"), "r") as file:
                 expect(file["p" if "p" in file else "a"].shape[1] <= 2 or file["t_index"][0, 0, 0] <= 2, "%s: steps were mixed: %s", mode, dict(file))
+        for more, want in (({"variables": ["a"]}, "selects the variable 'a', which the simulation does not declare"), ({}, cases["variable"])):
+            told, said, place, _ = run_apart(options, folder, "variable", mode=mode, channel={**SENSORS[1], **more})
+            expect(all(any(re.search(want, text) for _, text in told.get(rank, {}).values()) for rank in range(4)), "%s, a sensor, other variables: %s", mode, said)
+            expect(not os.path.exists(os.path.join(place, "s.h5")), "%s: there is a file", mode)
 
 
 def stopped(options, folder):

@@ -175,7 +175,7 @@ TEST(ProbePattern, TellsWhereValuesAreFrom)
 
 TEST(ProbeLayout, ViewsCoverTheFile)
 {
-  for (const View view : AllViews) {
+  for (const View view : {View::Own, View::Whole, View::Interleaved}) {
     std::vector<int> seen(240);
     for (int rank = 0; rank < 3; ++rank) {
       const Layout layout{view, rank, 3, 240, 5};

@@ -190,6 +190,11 @@ def case_matrices(bench):
         assert matrix["kb_per_s_mean"][0][2] is None and None not in matrix["kb_per_s_mean"][1]
     assert all(len(point["kb_per_s"]["all"]) == 3 for point in result["points"])
     assert "1. Small blocks are slow." in out and "5. The rate scales" in out
+    # Each block takes more than the time limit, so the study skips all blocks after the first, but a single block is the whole file.
+    result, _, err = bench.study(["--functions", "pwrite", "--views", "own", "--sizes", "1M", "--blocks", "256k,1M", "--repetitions", "1",
+                                  "--most-seconds", "1e-9"] + SHORT, name="cut")
+    assert {p["block_bytes"]: (p["bytes"], p["cut"]) for p in result["points"]} == {2**18: (2**18, True), 2**20: (2**20, False)}, result["points"]
+    assert "At 1 point, a measurement skipped a part" in err, err
 
 
 def case_values(bench):

@@ -60,8 +60,9 @@ def main():
         for real, size in (("f4", 4), ("f8", 8)):
             plotfile = os.path.join(place, real)
             write_plotfile(plotfile, ((0, 0, 0), (7, 7, 7)), [[((0, 0, 0), (7, 7, 7))]], names=["density"], real=real)
-            step = found(os.path.join(plotfile, "Header"))
-            expect(step["step_bytes"] == 8 ** 3 * size, "%s: %s bytes" % (real, step["step_bytes"]))
+            for path in (os.path.join(plotfile, "Header"), plotfile):    # a folder may be a data set
+                step_bytes = found(path).get("step_bytes")
+                expect(step_bytes == 8 ** 3 * size, "%s: %s bytes" % (path, step_bytes))
 
         # A profile made by hand: N* = 40 for 8 ranks.
         profile(mount=mount, best_concurrency=40)
@@ -85,7 +86,7 @@ def main():
         # The output has no quantities that were not measured.
         expect("A read takes" not in text and "latency" not in found(index)["profile"], "a latency out of nowhere: %s" % text)
 
-        # A folder is not a data set, but it is on a storage. Damaged profiles are named and ignored.
+        # This folder is not a data set, but it is on a storage. Damaged profiles are named and ignored.
         with open(os.path.join(profiles, "one.json"), "w") as file:
             file.write("{\"mount\": ")
         broken = found(os.path.dirname(index))

@@ -4,6 +4,7 @@
 #include "Convert/PieceExport.h"
 #include "Convert/StepConversion.h"
 #include "Formats/Container/ContainerLog.h"
+#include "Formats/Container/StepLayout.h"
 #include "Formats/Format.h"
 #include "Info/StepFacts.h"
 #include "Probe/Progress.h"
@@ -136,7 +137,7 @@ void Conversion::Run()
   for (const std::string& warning : series.Warnings) {
     this->CommandSession.Warn(warning);
   }
-  const std::vector<TimeStep> steps = StepsToWrite(series, this->Settings.From, this->Settings.Steps);
+  const std::vector<TimeStep> steps = SelectSteps(series, this->Settings.From, this->Settings.Steps);
   const bool isIncomplete = !series.Warnings.empty() && this->Settings.Steps.empty();
   if (isIncomplete && this->Settings.Overwrite && !this->Settings.Export &&
       container::IsContainer(this->Settings.To)) {
@@ -339,7 +340,7 @@ void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
 }
 
 /// Moves the file of a step out of the temporary container. Warns about variables that other programs do not
-/// show. Throws Error if other programs show no variable.
+/// show. Throws Error if other programs show nothing.
 void Conversion::MoveOutOfContainer(const container::StepRecord& record) const
 {
   std::set<std::string> hidden;
@@ -348,7 +349,8 @@ void Conversion::MoveOutOfContainer(const container::StepRecord& record) const
       hidden.insert("'" + record.Data.Variables[set.Variable].Name + "'");
     }
   }
-  if (hidden.size() == record.Data.Variables.size()) {
+  const bool hidesAll = !hidden.empty() && hidden.size() == record.Data.Variables.size();
+  if (hidesAll || container::ProfileOf(record.Data, 1) == container::FileProfile::Custom) {
     throw FileError(this->Settings.From,
         "uniform boxes on refinement levels, or a mesh whose partitions all have points and the same lists "
         "of cells",

@@ -529,15 +529,8 @@ ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const
 {
   SelectedStep step(ranks, from, options);
   const std::string target = folder + "/" + name, part = target + ".part";
-  const auto onRoot = [&](const std::function<void()>& work) {
-    RunOnAllRanks(ranks, [&] {
-      if (ranks.Rank() == 0) {
-        work();
-      }
-    });
-  };
   std::unique_ptr<Pieces> pieces;
-  onRoot([&] {
+  RunOnRankZero(ranks, [&] {
     fs::remove_all(part);
     fs::create_directory(part);
   });
@@ -546,7 +539,7 @@ ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const
       pieces = std::make_unique<Pieces>(step, from.Data());
       WritePieces(step, *pieces, part, options.Threads, progress);
     });
-    onRoot([&] {
+    RunOnRankZero(ranks, [&] {
       fs::remove(target + ".vtm");  // removed first, so that the .vtm file never names pieces of another step
       fs::remove_all(target);
       fs::rename(part, target);

@@ -215,24 +215,6 @@ std::vector<PatchArrays> SelectedStep::ArraysOf(const LoadResult& loaded) const
   return all;
 }
 
-std::vector<TimeStep> StepsToWrite(
-    const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers)
-{
-  std::vector<TimeStep> steps;
-  for (const TimeStep& step : series.Steps) {
-    if (numbers.empty() || std::count(numbers.begin(), numbers.end(), step.Step) > 0) {
-      steps.push_back(step);
-    }
-  }
-  for (const std::int64_t number : numbers) {
-    if (std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return step.Step == number; })) {
-      throw Error(fmt::format("{} has no step {}, but {}, numbered {} to {}.", path, number,
-          CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
-    }
-  }
-  return steps;
-}
-
 namespace {
 
 using container::PatchValues;

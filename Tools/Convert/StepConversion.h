@@ -85,11 +85,6 @@ private:
   std::unique_ptr<PatchBatches> Batches;  ///< reads RankPatches
 };
 
-/// Returns the steps with these numbers, or all steps if `numbers` is empty. Throws Error if the series at
-/// `path` lacks a number.
-std::vector<TimeStep> StepsToWrite(
-    const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers);
-
 /// The amount of data of a conversion or an export.
 struct ConversionResult
 {

@@ -2,6 +2,7 @@
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Base/Text.h"
+#include "Info/StepFacts.h"
 #include "Read/CollectiveCalls.h"
 #include "Read/OpenedStep.h"
 #include "Session.h"
@@ -18,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <vector>
 
 namespace patchio::tools {
 namespace {
@@ -109,29 +111,29 @@ void CheckSaved(const Options& options, std::size_t stepCount, std::size_t saved
 }
 
 /// Returns the paths whose index files the user wants to remove: without --step, the path of the series and
-/// the paths of its steps, valid or damaged; with --step, the path of this step.
+/// the paths of its steps, valid or damaged; with --step, the path of this step. Throws Error if no step has
+/// the number.
 std::set<std::string> IndexedPaths(const Options& options)
 {
   const Format& format = FormatOf(options.Path);
-  std::set<std::string> paths;
-  if (!options.Step) {
-    paths.insert(options.Path);
-  }
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
-  seriesOptions.KnownHead = [&](const std::string& step) {
-    if (!options.Step) {
-      paths.insert(step);
-    }
-    return std::optional<TimeStep>();
-  };
-  Series series;
-  const std::string ignored = CatchError([&] { series = format.OpenSeries(options.Path, seriesOptions); });
-  for (const TimeStep& step : series.Steps) {
-    if (step.Step == options.Step.value_or(step.Step)) {
+  std::set<std::string> paths;
+  const auto add = [&paths](const std::vector<TimeStep>& steps) {
+    for (const TimeStep& step : steps) {
       paths.insert(step.Path);
     }
+  };
+  if (options.Step) {
+    add(SelectSteps(format.OpenSeries(options.Path, seriesOptions), options.Path, options.Numbers()));
+    return paths;
   }
+  paths.insert(options.Path);
+  seriesOptions.KnownHead = [&paths](const std::string& step) {
+    paths.insert(step);
+    return std::optional<TimeStep>();
+  };
+  const std::string ignored = CatchError([&] { add(format.OpenSeries(options.Path, seriesOptions).Steps); });
   return paths;
 }
 
@@ -161,16 +163,13 @@ void Run(const Options& options, Session& session)
   }
   std::size_t stepCount = 0, savedCount = 0;
   std::set<std::string> seen;  // one index file holds all steps of a file
-  for (const TimeStep& step : series.Steps) {
-    if (step.Step == options.Step.value_or(step.Step) && seen.insert(step.Path).second) {
+  for (const TimeStep& step : SelectSteps(series, options.Path, options.Numbers())) {
+    if (seen.insert(step.Path).second) {
       const Stopwatch watch;
       const OpenedStep opened = IndexStep(step, options, session);
       ++stepCount;
       savedCount += ReportStep(step, opened, watch.Seconds(), session) ? 1 : 0;
     }
-  }
-  if (stepCount == 0) {
-    throw Error(fmt::format("{} has no step {}.", options.Path, options.Step.value_or(0)));
   }
   const std::string whyNot = WriteSeriesIndex(options.Path, seriesOptions, session);
   if (!whyNot.empty()) {

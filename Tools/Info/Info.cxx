@@ -539,7 +539,7 @@ json Describe(const Options& options)
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
   const Series series = OpenSeries(*alone, {options.Path}, seriesOptions);
-  const std::vector<TimeStep> steps = SelectSteps(series, options.Path, options.Step);
+  const std::vector<TimeStep> steps = SelectSteps(series, options.Path, options.Numbers());
   const Format& format = FormatOf(options.Path);
   const TimeStep &first = series.Steps.front(), &last = series.Steps.back();
   json all = {{"path", options.Path}, {"format", format.Name()}, {"step_count", series.Steps.size()},

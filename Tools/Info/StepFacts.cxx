@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <unordered_set>
@@ -21,8 +20,8 @@ namespace {
 
 constexpr std::uint64_t RequestsAtOnce = 1 << 18;  ///< limits the memory for locations
 
-/// Adds arrays, bytes, types, files, faults and notes to StepFacts, from the locations of one part of the
-/// step after another.
+/// Adds bytes, types, files and faults to StepFacts, from the locations of one part of the step after
+/// another.
 class Inventory
 {
 public:
@@ -50,11 +49,6 @@ void Inventory::Add(const std::vector<PatchVariable>& requests, const LocationTa
   for (const LocationProblem& problem : table.Problems) {
     this->AddFault(problem.Message, 1);
   }
-  for (const std::string& note : table.Notes) {
-    if (std::find(this->Facts.Notes.begin(), this->Facts.Notes.end(), note) == this->Facts.Notes.end()) {
-      this->Facts.Notes.push_back(note);
-    }
-  }
 }
 
 void Inventory::AddFault(const std::string& message, std::uint64_t arrays)
@@ -69,7 +63,6 @@ void Inventory::AddFault(const std::string& message, std::uint64_t arrays)
 
 void Inventory::AddArray(const PatchVariable& request, const LocationTable& table, const Location& location)
 {
-  ++this->Facts.Arrays;
   for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
     if (location.Kind == Encoding::Raw || location.Kind == Encoding::SparseMaterials) {
       const ByteRange& part = table.ByteRanges[i];
@@ -122,6 +115,7 @@ void CheckArrays(const Format& format, bool trustIndexFile, int threads, StepFac
       std::max<std::uint64_t>(RequestsAtOnce / std::max<std::size_t>(catalog.Variables.size(), 1), 1);
   for (std::uint64_t first = 0; first < patches; first += part) {
     const auto requests = ListStoredArrays(catalog, order.PatchesOf(first, std::min(part, patches - first)));
+    facts.Arrays += requests.size();
     const std::string fault = CatchError([&] {
       inventory.Add(
           requests, known ? facts.IndexFile.Found->Index.Index.Find(catalog, requests).Table
@@ -190,12 +184,17 @@ StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustInde
 }
 
 std::vector<TimeStep> SelectSteps(
-    const Series& series, const std::string& path, const std::optional<std::int64_t>& number)
+    const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers)
 {
+  std::set<std::int64_t> missing(numbers.begin(), numbers.end());
   std::vector<TimeStep> steps;
-  std::copy_if(series.Steps.begin(), series.Steps.end(), std::back_inserter(steps),
-      [&number](const TimeStep& step) { return !number || step.Step == *number; });
-  if (steps.empty()) {
+  for (const TimeStep& step : series.Steps) {
+    if (numbers.empty() || std::count(numbers.begin(), numbers.end(), step.Step) > 0) {
+      steps.push_back(step);
+      missing.erase(step.Step);
+    }
+  }
+  if (!missing.empty()) {
     constexpr std::size_t most = 3;
     std::string lost;
     for (std::size_t i = 0; i < series.Warnings.size() && i < most; ++i) {
@@ -204,7 +203,7 @@ std::vector<TimeStep> SelectSteps(
     lost += series.Warnings.size() > most
                 ? fmt::format(" Number of further warnings: {}.", series.Warnings.size() - most)
                 : "";
-    throw Error(fmt::format("{} has no step {}, but {}, numbered {} to {}.{}", path, number.value_or(0),
+    throw Error(fmt::format("{} has no step {}, but {}, numbered {} to {}.{}", path, *missing.begin(),
         CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step, lost));
   }
   return steps;

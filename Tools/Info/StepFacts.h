@@ -34,7 +34,6 @@ struct StepFacts
   std::uint64_t Arrays = 0;                       ///< stored arrays (variables on patches), readable or not
   std::uint64_t Bytes = 0;         ///< bytes of the values in files; uncompressed if only HDF5 can read them
   std::vector<FileFaults> Faults;  ///< missing, truncated or otherwise damaged files
-  std::vector<std::string> Notes;
 };
 
 /// Opens the step and checks whether each of its arrays lies in an existing, complete file. `trustIndexFile`:
@@ -42,10 +41,10 @@ struct StepFacts
 /// values and the positions of points, the only values that are read. Not collective.
 StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustIndexFile, int threads);
 
-/// Returns the steps with this number, or all steps for nullopt. Throws Error if no step has the number. The
-/// message contains `path` and the first warnings of the series.
+/// Returns the steps with these numbers, or all steps if `numbers` is empty. Throws Error if the series lacks
+/// a number. The message contains `path` and the first warnings of the series.
 std::vector<TimeStep> SelectSteps(
-    const Series& series, const std::string& path, const std::optional<std::int64_t>& number);
+    const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers);
 
 /// Returns the state of the first index file that exists but cannot be used; null if all index files are
 /// absent, or if another index file is usable.

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ namespace patchio::tools {
 namespace {
 
 using namespace output;
+
+constexpr int MostRanks = 1 << 20;
 
 struct Options
 {
@@ -137,10 +140,15 @@ std::string ChannelText(const Channel& channel, const OutputConfig& config, cons
   const Gathering gathering = PlanGathering(VolumesOf(channel, options), needs);
   std::string text = fmt::format("channel '{}' ({}), bytes per time step", channel.Name, channel.Path);
   text += GatheringText(gathering);
-  const std::string why =
-      channel.StepsAtOnce > 0 ? "from the configuration"
-      : profile               ? "from the profile " + profile->File
-                : "a default, because the storage has no profile: measure the storage with 'patchio probe'";
+  std::string why;
+  if (channel.StepsAtOnce > 0) {
+    why = "from the configuration";
+  } else if (profile && profile->CostOfRequest) {
+    why = "from the profile " + profile->File;
+  } else {
+    why = fmt::format("a default, because {}: measure the storage with 'patchio probe'",
+        profile ? profile->File + " has no cost of requests" : "the storage has no profile");
+  }
   return text + (gathering.Steps == 0
                         ? fmt::format("\n\n  a time step takes {} on a rank, more than the limit of {}: "
                                       "raise \"memory\" in the configuration",
@@ -154,7 +162,7 @@ void Run(Options options, Session& session)
   if (options.Parts.empty()) {
     options.Parts = {1, 1, options.Ranks};
   }
-  if (options.Parts[0] * options.Parts[1] * options.Parts[2] != options.Ranks) {
+  if (std::int64_t{options.Parts[0]} * options.Parts[1] * options.Parts[2] != options.Ranks) {
     throw UsageError(
         fmt::format("--parts: expected {} patches in total, one for each rank of --ranks.", options.Ranks));
   }
@@ -180,16 +188,18 @@ void AddPlan(CLI::App& program, Session& session)
   command
       ->add_option(
           "--ranks", options->Ranks, "Number of ranks of the simulation (default: the ranks of this run)")
-      ->check(CLI::Range(1, 1 << 20));
-  const auto three = [](CLI::Option* option) {
-    option->delimiter(',')->expected(3)->check(CLI::Range(1, 1 << 30));
-  };
-  CLI::Option* cells =
-      command->add_option("--cells", options->Cells, "Number of cells of the coarsest level: X,Y,Z");
-  cells->required();
-  three(cells);
-  three(command->add_option("--parts", options->Parts,
-      "Number of parts of the grid along each axis (default: 1,1,RANKS, as in k-Wave)"));
+      ->check(CLI::Range(1, MostRanks));
+  command->add_option("--cells", options->Cells, "Number of cells of the coarsest level: X,Y,Z")
+      ->required()
+      ->delimiter(',')
+      ->expected(3)
+      ->check(CLI::Range(1, 1 << 30));
+  command
+      ->add_option("--parts", options->Parts,
+          "Number of parts of the grid along each axis (default: 1,1,RANKS, as in k-Wave)")
+      ->delimiter(',')
+      ->expected(3)
+      ->check(CLI::Range(1, MostRanks));
   command
       ->add_option(
           "--variables", options->Variables, "Number of variables for channels that do not list variables")

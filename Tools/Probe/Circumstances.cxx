@@ -7,6 +7,7 @@
 #include "Probe/TestFiles.h"
 #include "Tuning/Mount.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <sys/utsname.h>
@@ -47,17 +48,6 @@ std::string TypeOfMount(const std::string& directory)
   return mount ? mount->Type : "unknown";
 }
 
-/// Returns the time in UTC, as ISO 8601.
-std::string UtcNow()
-{
-  const std::time_t now = std::time(nullptr);
-  std::tm parts = {};
-  ::gmtime_r(&now, &parts);
-  char text[32] = "";
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 double MeasureReadRate(const std::string& path, std::uint64_t bytes)
 {
   const PlainFile file(path);
@@ -87,7 +77,7 @@ void DescribeCircumstances(Communicator& ranks, const std::string& directory, Re
   ::uname(&system);
   const std::vector<std::string> hosts = ranks.AllGather(std::string(system.nodename));
   std::error_code ignored;
-  result.Started = UtcNow();
+  result.Started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   result.Machine = {{"host", hosts[0]}, {"hosts", std::set<std::string>(hosts.begin(), hosts.end()).size()},
       {"ranks", ranks.Size()},
       {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
@@ -98,15 +88,13 @@ void DescribeCircumstances(Communicator& ranks, const std::string& directory, Re
 CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_t bytes)
 {
   std::vector<double> found(3, 0.0);
-  RunOnAllRanks(ranks, [&] {
-    if (ranks.Rank() == 0) {
-      WritePattern(file, 1, 0, bytes);
-      DropFromPageCache(file);
-      if (!Interrupt::Received()) {
-        const double resident = ResidentFraction(file);
-        const double cold = MeasureReadRate(file, bytes);
-        found = {cold, MeasureReadRate(file, bytes), resident};
-      }
+  RunOnRankZero(ranks, [&] {
+    WritePattern(file, 1, 0, bytes);
+    DropFromPageCache(file);
+    if (!Interrupt::Received()) {
+      const double resident = ResidentFraction(file);
+      const double cold = MeasureReadRate(file, bytes);
+      found = {cold, MeasureReadRate(file, bytes), resident};
     }
   });
   MPI_Bcast(found.data(), 3, MPI_DOUBLE, 0, ranks.Mpi());

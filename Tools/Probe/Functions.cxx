@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <map>
 
@@ -58,13 +59,14 @@ int Ending(MPI_File file, void* buffer, MPI_Status* status)
 constexpr bool Noncollective = false;
 constexpr bool Collective = true;
 
-void AddReads(std::vector<Function>& all)
+void AddMpi(std::vector<Function>& all)
 {
   using P = Pointer;
   using C = Completion;
   const auto add = [&all](const char* name, P positioning, C synchronism, bool collective, BeginCall begin,
                        EndCall end = nullptr) {
-    all.push_back({name, positioning, synchronism, collective, false, false, begin, end});
+    const bool write = std::strstr(name, "write") != nullptr;
+    all.push_back({name, positioning, synchronism, collective, write, false, begin, end});
   };
   add("read_at", P::Explicit, C::Blocking, Noncollective, AtBlocking<MPI_File_read_at>);
   add("read_at_all", P::Explicit, C::Blocking, Collective, AtBlocking<MPI_File_read_at_all>);
@@ -83,16 +85,6 @@ void AddReads(std::vector<Function>& all)
   add("read_ordered", P::Shared, C::Blocking, Collective, Blocking<MPI_File_read_ordered>);
   add("read_ordered_begin", P::Shared, C::Split, Collective, Split<MPI_File_read_ordered_begin>,
       Ending<MPI_File_read_ordered_end>);
-}
-
-void AddWrites(std::vector<Function>& all)
-{
-  using P = Pointer;
-  using C = Completion;
-  const auto add = [&all](const char* name, P positioning, C synchronism, bool collective, BeginCall begin,
-                       EndCall end = nullptr) {
-    all.push_back({name, positioning, synchronism, collective, true, false, begin, end});
-  };
   add("write_at", P::Explicit, C::Blocking, Noncollective, AtBlocking<MPI_File_write_at>);
   add("write_at_all", P::Explicit, C::Blocking, Collective, AtBlocking<MPI_File_write_at_all>);
   add("iwrite_at", P::Explicit, C::NonBlocking, Noncollective, AtStarting<MPI_File_iwrite_at>);
@@ -159,8 +151,7 @@ const std::vector<Function>& AllFunctions()
 {
   static const std::vector<Function> all = [] {
     std::vector<Function> functions;
-    AddReads(functions);
-    AddWrites(functions);
+    AddMpi(functions);
     AddPosix(functions);
     return functions;
   }();

@@ -247,12 +247,6 @@ std::unique_ptr<Access> MakeAccess(
 constexpr int CallsBetweenReductions = 64;
 constexpr std::uint64_t MostCalls = std::uint64_t(1) << 29;  // of all ranks; MPI counts gathered data in int
 
-double MaxOverRanks(double value, MPI_Comm comm)
-{
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm);
-  return value;
-}
-
 /// Returns, on all ranks, the fault of the first rank with a fault; empty if all ranks succeeded. Collective:
 /// every rank of the communicator calls it.
 std::string FirstFaultOfRanks(Communicator& ranks, const std::string& fault)
@@ -271,14 +265,13 @@ std::string FirstFaultOfRanks(Communicator& ranks, const std::string& fault)
 class BlockLoop
 {
 public:
-  BlockLoop(const Trial& trial, Access& access, MPI_Comm comm, BlockMemory& memory)
-      : CurrentTrial(trial), File(access), Comm(comm), Values(SeedOf(trial.Number))
+  BlockLoop(const Trial& trial, Access& access, Communicator& ranks, BlockMemory& memory)
+      : CurrentTrial(trial), File(access), Ranks(ranks), Values(SeedOf(trial.Number))
   {
     const Layout& layout = trial.FileLayout;
     this->Total = this->UsesSharedPointer() ? layout.PartBytes() : layout.ViewBytes();
     this->Blocks = (this->Total + trial.Block - 1) / trial.Block;
     const std::uint64_t most = MostCalls / layout.Ranks;
-    this->IsShortened = this->Blocks > most;
     this->Blocks = std::min(this->Blocks, most);
     this->Stride = (trial.Block + PageBytes - 1) / PageBytes * PageBytes;
     this->CallsInFlight =
@@ -310,7 +303,7 @@ public:
   const std::string& Fault() const { return this->FirstFault; }
   bool HasWrongValues() const { return this->WrongValues; }
   /// Returns whether the loop left out the rest of the file.
-  bool IsCut() const { return this->IsShortened || this->IsLate(); }
+  bool IsCut() const { return this->Bytes() < this->Total; }
   /// Returns the ranges of the file that were read through a shared pointer, in this rank's order.
   const std::vector<FileRange>& ReadRanges() const { return this->RangesRead; }
 
@@ -351,7 +344,7 @@ private:
       this->MakeValues(block);
     }
     if (this->CurrentTrial.MeasuredFunction.Collective) {
-      MPI_Barrier(this->Comm);
+      MPI_Barrier(this->Ranks.Mpi());
     }
   }
 
@@ -364,7 +357,7 @@ private:
       return !stops;
     }
     const bool reduces = (block & (block - 1)) == 0 || block % CallsBetweenReductions == 0;
-    return !reduces || MaxOverRanks(stops ? 1 : 0, this->Comm) == 0;
+    return !reduces || AllOf(this->Ranks, !stops);
   }
 
   void RecordFault(const std::string& fault)
@@ -432,7 +425,7 @@ private:
 
   const Trial& CurrentTrial;
   Access& File;
-  MPI_Comm Comm;
+  Communicator& Ranks;
   Pattern Values;
   std::byte* Ring = nullptr;
   std::uint64_t Total, Blocks, Stride, Slots;
@@ -440,7 +433,6 @@ private:
   std::uint64_t Finished = 0, Checked = 0, Done = 0;
   std::string FirstFault;
   bool WrongValues = false;
-  bool IsShortened = false;
   std::vector<FileRange> RangesRead;
 };
 
@@ -476,8 +468,7 @@ std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t 
   const Layout& layout = trial.FileLayout;
   const std::uint64_t seed = SeedOf(trial.Number);
   if (trial.MeasuredFunction.Positioning == Pointer::Shared) {
-    double total = static_cast<double>(own);
-    MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, ranks.Mpi());
+    const double total = ranks.Sum({static_cast<double>(own)})[0];
     const PatternBlocks blocks{layout.PartBytes(), trial.Block, layout.FileBytes};
     return ranks.Rank() == 0 ? CatchError([&] {
       CheckShuffledBlocks(trial.Path, seed, blocks, static_cast<std::uint64_t>(total));
@@ -488,8 +479,7 @@ std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t 
     return CatchError([&] { CheckRange(trial.Path, seed, layout.Rank * layout.PartBytes(), own); });
   }
   // The file has no holes before the end of the part that the slowest rank has written.
-  double least = static_cast<double>(own);
-  MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, ranks.Mpi());
+  const double least = -ranks.Max({-static_cast<double>(own)})[0];
   const auto part = static_cast<std::uint64_t>(least) / layout.PieceBytes * layout.PieceBytes;
   return CatchError([&] { CheckRange(trial.Path, seed, layout.Rank * part, part); });
 }
@@ -530,24 +520,23 @@ std::string OpenAndSetView(Communicator& ranks, const Trial& trial, Access& acce
 
 /// Combines the outcomes of all ranks. bytes: number of bytes that this rank has read or written; sync: true
 /// if the time includes the sync. Collective: every rank of the communicator calls it.
-void CombineOutcomes(Outcome& outcome, std::uint64_t bytes, bool sync, MPI_Comm comm)
+void CombineOutcomes(Outcome& outcome, std::uint64_t bytes, bool sync, Communicator& ranks)
 {
-  double times[] = {outcome.Seconds, outcome.SyncSeconds, outcome.OpenSeconds, outcome.ViewSeconds,
-      outcome.Cut ? 1.0 : 0.0, outcome.WrongValues ? 1.0 : 0.0, Interrupt::Received() ? 1.0 : 0.0};
-  MPI_Allreduce(MPI_IN_PLACE, times, 7, MPI_DOUBLE, MPI_MAX, comm);
-  std::uint64_t total = bytes;
-  MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_UINT64_T, MPI_SUM, comm);
-  outcome.Seconds = times[0];
-  outcome.SyncSeconds = times[1];
-  outcome.OpenSeconds = times[2];
-  outcome.ViewSeconds = times[3];
-  outcome.Cut = times[4] > 0;
-  outcome.WrongValues = times[5] > 0;
-  outcome.Interrupted = times[6] > 0;
-  outcome.Bytes = total;
+  const std::vector<double> most =
+      ranks.Max({outcome.Seconds, outcome.SyncSeconds, outcome.OpenSeconds, outcome.ViewSeconds,
+          outcome.Cut ? 1.0 : 0.0, outcome.WrongValues ? 1.0 : 0.0, Interrupt::Received() ? 1.0 : 0.0});
+  const double total = ranks.Sum({static_cast<double>(bytes)})[0];
+  outcome.Seconds = most[0];
+  outcome.SyncSeconds = most[1];
+  outcome.OpenSeconds = most[2];
+  outcome.ViewSeconds = most[3];
+  outcome.Cut = most[4] > 0;
+  outcome.WrongValues = most[5] > 0;
+  outcome.Interrupted = most[6] > 0;
+  outcome.Bytes = static_cast<std::uint64_t>(total);
   const double seconds = outcome.Seconds + (sync ? outcome.SyncSeconds : 0);
   // The time of a very short run is at most one tick of the clock.
-  outcome.Rate = static_cast<double>(total) / std::max(seconds, MPI_Wtick());
+  outcome.Rate = total / std::max(seconds, MPI_Wtick());
 }
 
 }  // namespace
@@ -582,22 +571,21 @@ std::uint64_t SeedOf(std::uint64_t number)
 Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory)
 {
   assert(AreCompatible(trial.MeasuredFunction, trial.FileLayout.FileView));
-  const MPI_Comm comm = ranks.Mpi();
   Outcome outcome;
   RewriteFile(ranks, trial);
   const std::unique_ptr<Access> access =
-      MakeAccess(trial.MeasuredFunction, trial.FileLayout, comm, trial.Concurrency);
+      MakeAccess(trial.MeasuredFunction, trial.FileLayout, ranks.Mpi(), trial.Concurrency);
   std::optional<BlockLoop> loop;
   RunOnAllRanks(ranks, [&] {
-    loop.emplace(trial, *access, comm, memory);
+    loop.emplace(trial, *access, ranks, memory);
     outcome.Resident = ranks.Rank() == 0 && !Interrupt::Received() ? ResidentFraction(trial.Path) : -1;
   });
   outcome.Error = OpenAndSetView(ranks, trial, *access, outcome);
   if (!outcome.Error.empty()) {
-    CombineOutcomes(outcome, 0, false, comm);
+    CombineOutcomes(outcome, 0, false, ranks);
     return outcome;
   }
-  MPI_Barrier(comm);
+  MPI_Barrier(ranks.Mpi());
   loop->Run();
   outcome.Seconds = access->Seconds();
   outcome.Cut = loop->IsCut();
@@ -611,7 +599,7 @@ Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory)
   const std::string notClosed = access->Close();
   outcome.WrongValues = loop->HasWrongValues();
   outcome.Error = FirstFaultOfRanks(ranks, fault.empty() ? notClosed : fault);
-  if (outcome.Error.empty() && !MaxOverRanks(Interrupt::Received() ? 1 : 0, comm)) {
+  if (outcome.Error.empty() && AllOf(ranks, !Interrupt::Received())) {
     std::string wrong;
     if (trial.MeasuredFunction.Write) {
       wrong = CheckWritten(ranks, trial, loop->Bytes());
@@ -621,7 +609,7 @@ Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory)
     outcome.WrongValues = !wrong.empty();
     outcome.Error = FirstFaultOfRanks(ranks, wrong);
   }
-  CombineOutcomes(outcome, loop->Bytes(), trial.Sync, comm);
+  CombineOutcomes(outcome, loop->Bytes(), trial.Sync, ranks);
   return outcome;
 }
 

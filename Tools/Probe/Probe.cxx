@@ -48,14 +48,12 @@ public:
   /// if the folder cannot be made. Collective: every rank of the communicator calls it.
   OutputFolder(const Settings& settings, Session& session) : Name(settings.Output)
   {
-    RunOnAllRanks(session.Ranks(), [&] {
-      if (session.IsRoot()) {
-        this->Name = this->Name.empty() ? DefaultOutput() : this->Name;
-        std::error_code fault;
-        this->IsCreated = fs::create_directories(this->Name, fault);
-        if (fault) {
-          throw SystemError(this->Name, "a folder for results", fault.value(), "Choose another --output");
-        }
+    session.OnRoot([&] {
+      this->Name = this->Name.empty() ? DefaultOutput() : this->Name;
+      std::error_code fault;
+      this->IsCreated = fs::create_directories(this->Name, fault);
+      if (fault) {
+        throw SystemError(this->Name, "a folder for results", fault.value(), "Choose another --output");
       }
     });
   }
@@ -188,11 +186,7 @@ void RunProbe(Settings& settings, Session& session)
   if (settings.Existing.empty()) {
     RemoveDeadFolders(settings.Directory, session);
     // A folder that is not writable must cause an error before any measurement.
-    RunOnAllRanks(session.Ranks(), [&] {
-      if (session.IsRoot()) {
-        ::rmdir(MakeProbeFolder(settings.Directory).c_str());
-      }
-    });
+    session.OnRoot([&] { ::rmdir(MakeProbeFolder(settings.Directory).c_str()); });
   }
   const OutputFolder output(settings, session);
   if (settings.Full || settings.HasStudyOptions) {

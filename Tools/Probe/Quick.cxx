@@ -13,6 +13,7 @@
 #include "Probe/Study.h"
 #include "Session.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,13 +34,8 @@ namespace {
 
 std::string DateText(double seconds)
 {
-  const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts = {};
-  char text[32] = "at an unknown date";
-  if (seconds > 0 && ::gmtime_r(&time, &parts)) {
-    std::strftime(text, sizeof(text), "on %Y-%m-%d", &parts);
-  }
-  return text;
+  return seconds > 0 ? fmt::format("on {:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(seconds)))
+                     : "at an unknown date";
 }
 
 std::string DescribeProfile(const StorageProfile& old)
@@ -208,7 +204,7 @@ private:
           [this](const ProbeProgress& now) { return this->Show(now); });
     } catch (const Error& error) {
       // A signal on one rank removes test files that other ranks still read, so these ranks fail.
-      if (!this->IsAnyInterrupted()) {
+      if (AllOf(this->Ranks, !Interrupt::Received())) {
         this->SaveIncomplete(error.what());
         throw;
       }
@@ -230,13 +226,6 @@ private:
       }
     }
     return this->SaveFault.empty();
-  }
-
-  /// Returns whether any rank has received a signal. Collective: every rank of the communicator calls it.
-  bool IsAnyInterrupted()
-  {
-    const std::vector<int> all = this->Ranks.AllGather(std::vector<int>{Interrupt::Received() ? 1 : 0});
-    return std::count(all.begin(), all.end(), 1) > 0;
   }
 
   void DescribeScan()

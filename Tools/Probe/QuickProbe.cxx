@@ -461,11 +461,6 @@ RequestCost FitRequestCost(const std::vector<RequestTime>& times)
   return cost;
 }
 
-std::uint64_t SpaceForQuickProbe(const QuickProbeOptions& options)
-{
-  return options.ExistingFiles.empty() ? options.TestBytes + options.TestBytes / 10 : 0;
-}
-
 QuickProbeResult RunQuickProbe(Communicator& ranks, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress)
 {

@@ -80,9 +80,6 @@ struct QuickProbeResult
   double Seconds = 0;              ///< duration of the probe
 };
 
-/// Returns the number of bytes that must be free in the folder; 0 if the probe reads existing files.
-std::uint64_t SpaceForQuickProbe(const QuickProbeOptions& options);
-
 /// Measures the storage of `dir`. Options other than Cancel must be the same on all ranks. The result is the
 /// same on all ranks. N threads, divided among the ranks, keep N requests in flight. Unless the options name
 /// existing files, writes test files to `dir` and removes the files, also after an error or a cancellation.

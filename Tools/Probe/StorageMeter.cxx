@@ -555,8 +555,7 @@ double StorageMeter::FastestReread()
 {
   double again = 0;
   RunOnAllRanks(this->Ranks, [&] { again = RereadRate(this->FilesToRead); });
-  const std::vector<double> all = this->Ranks.AllGather(std::vector<double>{again});
-  return *std::max_element(all.begin(), all.end());
+  return this->Ranks.Max({again})[0];
 }
 
 }  // namespace patchio::probe

@@ -155,8 +155,8 @@ TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_
       each.get();
     }
   });
-  MPI_Allreduce(MPI_IN_PLACE, rates, 2, MPI_DOUBLE, MPI_SUM, ranks.Mpi());
-  return {rates[0], rates[1]};
+  const std::vector<double> sums = ranks.Sum({rates[0], rates[1]});
+  return {sums[0], sums[1]};
 }
 
 /// Writes both files, a part on each rank. Throws Error, on all ranks, if a file cannot be written.
@@ -188,9 +188,8 @@ void MeasureInfluence(
   const TwoRates reading = RunPhase(ranks, trial, seed, true, false);
   const TwoRates writing = RunPhase(ranks, trial, seed, false, true);
   const TwoRates both = RunPhase(ranks, trial, seed, true, true);
-  int interrupted = Interrupt::Received() ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &interrupted, 1, MPI_INT, MPI_MAX, ranks.Mpi());
-  if (!interrupted && reading.Read > 0 && writing.Write > 0 && both.Read > 0 && both.Write > 0) {
+  const bool uninterrupted = AllOf(ranks, !Interrupt::Received());
+  if (uninterrupted && reading.Read > 0 && writing.Write > 0 && both.Read > 0 && both.Write > 0) {
     result.ReadAlone.push_back(reading.Read);
     result.WriteAlone.push_back(writing.Write);
     result.ReadBoth.push_back(both.Read);
@@ -388,7 +387,8 @@ public:
     this->StudyResult.Concurrency = this->Options.Concurrency;
     this->StudyResult.Sync = !this->Options.NoSync;
     DescribeCircumstances(this->Ranks, this->Options.Directory, this->StudyResult);
-    CheckMemoryOfMachines(this->Ranks, this->Plan.MostMemory());
+    CheckMemoryOfMachines(this->Ranks, this->Plan.MostMemory(), 1,
+        "Choose smaller --blocks, less --in-flight, or fewer ranks per machine");
     try {
       TestFolder folder(this->Ranks, this->Options.Directory, this->Plan.BytesOfFiles());
       this->Folder = &folder;

@@ -2,6 +2,7 @@
 
 #include "Base/Error.h"
 #include "Base/File.h"
+#include "Base/Text.h"
 
 #include <fmt/format.h>
 
@@ -58,10 +59,8 @@ const char* NameOf(View view)
 
 View ViewNamed(const std::string& name)
 {
-  for (const View view : AllViews) {
-    if (name == NameOf(view)) {
-      return view;
-    }
+  if (const std::optional<View> view = ValueNamed(name, View::Interleaved)) {
+    return *view;
   }
   throw Error("Unknown view '" + name + "'. Use own, whole or interleaved.");
 }

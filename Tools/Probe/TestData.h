@@ -18,8 +18,6 @@ enum class View
   Interleaved  ///< pieces belong to the ranks in turn; each rank's view has holes
 };
 
-constexpr View AllViews[] = {View::Own, View::Whole, View::Interleaved};
-
 /// Returns "own", "whole" or "interleaved".
 const char* NameOf(View view);
 /// Returns the view with the name `name`. Throws Error for unknown names.

@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -52,10 +51,8 @@ std::optional<FolderCreator> CreatorNamed(const std::string& name)
   }
   FolderCreator creator;
   creator.Host = name.substr(prefix.size(), last - prefix.size());
-  const char* end = name.data() + std::min(name.find('.', last), name.size());
-  const auto [stop, fault] = std::from_chars(name.data() + last + 1, end, creator.Process);
-  const bool good = fault == std::errc() && stop == end && creator.Process > 0;
-  return good ? std::optional<FolderCreator>(creator) : std::nullopt;
+  creator.Process = ParseNumber<pid_t>(name.substr(last + 1, name.find('.', last) - last - 1)).value_or(0);
+  return creator.Process > 0 ? std::optional<FolderCreator>(creator) : std::nullopt;
 }
 
 /// Returns whether `path` is a folder of this user, and not a link.

@@ -241,8 +241,7 @@ def evaluate_below(ratio):
     return REFUTED if ratio.low > ALIKE else UNCLEAR
 
 
-def directions():
-    return (("reading", False), ("writing", True))
+DIRECTIONS = (("reading", False), ("writing", True))    # and whether functions write
 
 
 def ratios_of_functions(results, view, pairs):
@@ -269,7 +268,7 @@ def sufficient_block(curves):
 
 def evaluate_small_blocks(results):
     parts, remarks = [], []
-    for what, write in directions():
+    for what, write in DIRECTIONS:
         curves = [curve for result in results for (function, view, _), curve in result.curves().items()
                   if view == "own" and is_write(function) == write]
         ratios = []
@@ -288,7 +287,7 @@ def evaluate_small_blocks(results):
 def evaluate_collective(results):
     parts = []
     for view in ("own", "interleaved"):
-        for what, write in directions():
+        for what, write in DIRECTIONS:
             name = "write" if write else "read"
             ratio = mean_ratio(ratios_of_functions(results, view, [(name + "_at_all", name + "_at"), (name + "_all", name)]))
             inverse = ratio
@@ -316,7 +315,7 @@ def evaluate_shared(results):
 
 def evaluate_file_size(results):
     parts = []
-    for what, write in directions():
+    for what, write in DIRECTIONS:
         ratios = []
         for result in results:
             sizes = sorted(key.file for key in [*result.rates, *result.errors])
@@ -341,7 +340,7 @@ def evaluate_scaling(results):
         return make_finding(claim, [], ["the finding requires results for two numbers of ranks"])
     good = max(1.1, GOOD_SCALING * most / fewest)
     parts = []
-    for what, write in directions():
+    for what, write in DIRECTIONS:
         ratio = mean_ratio([mean(many.rates[key]) / mean(rates)
                             for few in results if few.ranks == fewest for many in results if many.ranks == most
                             for key, rates in few.rates.items()

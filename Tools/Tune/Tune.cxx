@@ -20,7 +20,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -33,8 +32,7 @@ namespace {
 
 using nlohmann::json;
 
-const std::map<std::string, ThreadPolicy> Policies{
-    {"polite", ThreadPolicy::Polite}, {"balanced", ThreadPolicy::Balanced}, {"greedy", ThreadPolicy::Greedy}};
+constexpr ThreadPolicy Policies[] = {ThreadPolicy::Polite, ThreadPolicy::Balanced, ThreadPolicy::Greedy};
 
 struct Options
 {
@@ -53,7 +51,7 @@ struct StorageFacts
   std::optional<StorageProfile> Profile;
   std::vector<std::string> Notes;
   LoadEstimate Load;
-  std::optional<double> StepBytes;  ///< BytesOfLastStep(); nullopt if the path is a folder
+  std::optional<double> StepBytes;  ///< BytesOfLastStep(); nullopt if the path is a folder without data
 };
 
 /// Returns the size in bytes of one element of each variable, as stored on the first patch that has the
@@ -118,7 +116,7 @@ StorageFacts GatherFacts(const Options& options)
   if (!fs::exists(about)) {
     throw FileError(options.Path, "a data set or a folder", "nothing", "Check the path");
   }
-  if (!fs::is_directory(about)) {
+  if (!fs::is_directory(about) || FindFormat(options.Path)) {
     facts.StepBytes = BytesOfLastStep(options.Path);
   }
   facts.StorageMount = MountOf(options.Path);
@@ -192,8 +190,8 @@ json DescribeAll(const Options& options, const StorageFacts& facts)
   if (facts.Profile) {
     all["profile"] = DescribeProfile(*facts.Profile, options.Ranks);
   }
-  for (const auto& [name, policy] : Policies) {
-    all["policies"][name] = DescribePolicy(facts, policy, options.Ranks);
+  for (const ThreadPolicy policy : Policies) {
+    all["policies"][NameOf(policy)] = DescribePolicy(facts, policy, options.Ranks);
   }
   return all;
 }
@@ -251,8 +249,8 @@ std::string ReportText(const json& all)
               : fmt::format("  NC is unknown and counts as 0: {}\n", load["source"].get<std::string>());
   const int rankCount = all["ranks"].get<int>();
   text += fmt::format("With Thread Mode = Automatic and NP = {}, the policy\n", rankCount);
-  for (const char* name : {"polite", "balanced", "greedy"}) {
-    text += PolicyText(name, all["policies"][name], rankCount);
+  for (const ThreadPolicy policy : Policies) {
+    text += PolicyText(NameOf(policy), all["policies"][NameOf(policy)], rankCount);
   }
   if (all.contains("step_bytes")) {
     text +=

@@ -87,7 +87,7 @@ void Verification::CheckSteps(const Series& series)
   const Format& format = FormatOf(this->Arguments.Path);
   std::set<std::string> seen;
   bool indexed = false;
-  for (const TimeStep& step : SelectSteps(series, this->Arguments.Path, this->Arguments.Step)) {
+  for (const TimeStep& step : SelectSteps(series, this->Arguments.Path, this->Arguments.Numbers())) {
     ++this->Steps;
     // Steps that need no index may have different files, and are checked quickly.
     if (seen.insert(step.Path).second || !indexed) {
@@ -107,7 +107,7 @@ void Verification::CheckContainer(const Series& series)
   for (const std::string& note : log.Notes) {
     this->CommandSession.Print("note: " + note);
   }
-  for (const TimeStep& step : SelectSteps(series, this->Arguments.Path, this->Arguments.Step)) {
+  for (const TimeStep& step : SelectSteps(series, this->Arguments.Path, this->Arguments.Numbers())) {
     std::vector<std::string> faults;
     const std::string broken = CatchError([&] { faults = FaultsOfValues(step, this->Arguments.Threads); });
     for (const std::string& fault : broken.empty() ? faults : std::vector<std::string>{broken}) {

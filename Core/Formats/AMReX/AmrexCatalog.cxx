@@ -41,7 +41,6 @@ struct MultiFabHeader
 };
 
 constexpr int MostComponents = 1 << 20;
-constexpr int MostGhosts = 64;
 constexpr std::uint64_t LeastBytesOfBox = 10;  ///< a lower limit: "((0,0) ..." and "FabOnDisk: ..." take more
 
 /// Versions of MultiFab headers. Versions 3 and 4 add least and greatest values to version 2.
@@ -49,12 +48,15 @@ constexpr int WithFabHeaders = 1;  ///< also a range for each box
 constexpr int WithRanges = 3;      ///< a range for each box; version 4 has one range for all boxes
 constexpr int LastVersion = 4;
 
-/// Reads the text file of a MultiFab, such as Level_0/Cell_H.
+/// Reads the text file of a MultiFab, such as Level_0/Cell_H. An object reads once.
 class MultiFabReader
 {
 public:
+  /// Opens the file prefix + "_H".
   MultiFabReader(const std::string& prefix, int dimension) : Lines(prefix + "_H"), Dimension(dimension) {}
 
+  /// Reads the whole header. Throws Error when the contents are invalid, or when the file does not have
+  /// `boxes` boxes. The memory that reading takes is bounded by the size of the file.
   MultiFabHeader Read(std::int64_t boxes)
   {
     this->ReadTop();
@@ -66,6 +68,8 @@ public:
     return std::move(this->Header);
   }
 
+  /// Returns the least and greatest value of a component on each box, or an empty list if the file does not
+  /// contain them. Call this method only for files that Read() accepts.
   std::vector<ValueRange> ReadRanges(std::int64_t boxes, int component)
   {
     this->ReadTop();
@@ -253,21 +257,6 @@ void MultiFabReader::ReadNumberFormat()
   }
 }
 
-/// Reads the file prefix + "_H". Throws Error when its contents are invalid, or when the file does not have
-/// `boxes` boxes. The memory that reading takes is bounded by the size of the file.
-MultiFabHeader ReadMultiFabHeader(const std::string& prefix, int dimension, std::int64_t boxes)
-{
-  return MultiFabReader(prefix, dimension).Read(boxes);
-}
-
-/// Returns the least and greatest value of a component on each box, or an empty list if the file does not
-/// contain them. Call this function only for files that ReadMultiFabHeader() accepts.
-std::vector<ValueRange> ReadMultiFabRanges(
-    const std::string& prefix, int dimension, std::int64_t boxes, int component)
-{
-  return MultiFabReader(prefix, dimension).ReadRanges(boxes, component);
-}
-
 constexpr double MostEntries = 2e9;  ///< limit on the number of pairs <patch, variable>
 constexpr const char* Advice = "The plotfile is damaged or is still being written";
 
@@ -319,7 +308,7 @@ void CatalogMaker::AddLevel(std::size_t number)
 {
   const LevelHeader& header = this->Header.Levels[number];
   const MultiFabHeader multiFab =
-      ReadMultiFabHeader((this->Folder / header.Prefix).string(), this->Header.Dimension, header.Boxes);
+      MultiFabReader((this->Folder / header.Prefix).string(), this->Header.Dimension).Read(header.Boxes);
   this->CheckMultiFab(multiFab, number);
   Level& level = this->Data.Levels.emplace_back();
   level.FirstPatch = static_cast<int>(this->Data.Patches.size());
@@ -444,9 +433,10 @@ void CatalogMaker::AddVariables()
     std::string name = this->Header.Names[i];
     name.erase(name.find_last_not_of(" \t\r") + 1);
     name.erase(0, std::min(name.find_first_not_of(" \t"), name.size()));
-    if (name.empty() || !taken.insert(name).second) {
-      name += fmt::format("{}(component {})", name.empty() ? "" : " ", i);
-      taken.insert(name);
+    const std::string number = fmt::format("(component {})", i);
+    name = name.empty() ? number : name;
+    while (!taken.insert(name).second) {
+      name += " " + number;
     }
     Variable& variable = this->Data.Variables.emplace_back();
     variable.Name = name;
@@ -505,8 +495,9 @@ std::vector<ValueRange> AmrexFormat::RangesOf(const Catalog& catalog, int variab
   const int component = variable;
   std::vector<ValueRange> ranges;
   for (std::size_t l = 0; l < catalog.Levels.size() && l < header.Levels.size(); ++l) {
-    const std::vector<ValueRange> ofLevel = ReadMultiFabRanges((folder / header.Levels[l].Prefix).string(),
-        header.Dimension, catalog.Levels[l].PatchCount, component);
+    const std::vector<ValueRange> ofLevel =
+        MultiFabReader((folder / header.Levels[l].Prefix).string(), header.Dimension)
+            .ReadRanges(catalog.Levels[l].PatchCount, component);
     ranges.insert(ranges.end(), ofLevel.begin(), ofLevel.end());
   }
   return ranges.size() == catalog.Patches.size() ? ranges : std::vector<ValueRange>();

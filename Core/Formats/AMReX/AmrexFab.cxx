@@ -3,8 +3,12 @@
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace patchio::amrex {
 
@@ -28,36 +32,6 @@ bool ParseList(TextScanner& words, std::array<int, 8>& list, int& count)
   return words.Consume(")") && words.Consume(")");
 }
 
-/// Returns whether the list is first, first + step, first + 2 step, ...
-bool IsSequence(const std::array<int, 8>& list, int count, int first, int step)
-{
-  for (int i = 0; i < count; ++i) {
-    if (list[static_cast<std::size_t>(i)] != first + i * step) {
-      return false;
-    }
-  }
-  return true;
-}
-
-std::string TupleText(const Int3& tuple, int dimension)
-{
-  std::string text;
-  for (int axis = 0; axis < dimension; ++axis) {
-    text += (axis == 0 ? "(" : ",") + std::to_string(tuple[axis]);
-  }
-  return text + ")";
-}
-
-/// Returns the number of characters of a decimal number, including a minus sign.
-std::size_t DecimalLength(int number)
-{
-  std::size_t digits = number < 0 ? 2 : 1;
-  for (number /= 10; number != 0; number /= 10) {
-    ++digits;
-  }
-  return digits;
-}
-
 }  // namespace
 
 bool ParseRealKind(TextScanner& words, RealKind& kind)
@@ -72,8 +46,10 @@ bool ParseRealKind(TextScanner& words, RealKind& kind)
     return false;
   }
   kind.Type = bytes == 8 ? ElementType::Float64 : ElementType::Float32;
-  kind.BigEndian = IsSequence(order, bytes, 1, 1);
-  return kind.BigEndian || IsSequence(order, bytes, bytes, -1);
+  std::array<int, 8> ascending{};
+  std::iota(ascending.begin(), ascending.begin() + bytes, 1);
+  kind.BigEndian = order == ascending;
+  return kind.BigEndian || std::equal(order.begin(), order.begin() + bytes, ascending.rend() - bytes);
 }
 
 bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header)
@@ -93,20 +69,16 @@ bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header)
 
 std::size_t FabHeaderBytes(std::size_t prefixBytes, const TypedBox& box, int dimension, int components)
 {
-  // "((" digits and commas ") (" ... ") (" ... "))", a blank, the number of components, the end of the line
-  std::size_t bytes =
-      prefixBytes + 10 + 3 * static_cast<std::size_t>(dimension - 1) + 1 + DecimalLength(components) + 1;
-  for (int axis = 0; axis < dimension; ++axis) {
-    bytes += DecimalLength(box.Indices.Lower[axis]) + DecimalLength(box.Indices.Upper[axis]) +
-             DecimalLength(box.NodeCentred[axis]);
-  }
-  return bytes;
+  return prefixBytes + BoxText(box, dimension).size() + fmt::formatted_size(" {}\n", components);
 }
 
 std::string BoxText(const TypedBox& box, int dimension)
 {
-  return "(" + TupleText(box.Indices.Lower, dimension) + " " + TupleText(box.Indices.Upper, dimension) + " " +
-         TupleText(box.NodeCentred, dimension) + ")";
+  const auto tuple = [dimension](const Int3& numbers) {
+    return fmt::join(numbers.begin(), numbers.begin() + dimension, ",");
+  };
+  return fmt::format(
+      "(({}) ({}) ({}))", tuple(box.Indices.Lower), tuple(box.Indices.Upper), tuple(box.NodeCentred));
 }
 
 std::vector<std::byte> Pack(const FabLocations& locations)

@@ -116,12 +116,8 @@ bool IsMapped(const std::string& header)
 bool HasParticles(const fs::path& folder)
 {
   constexpr std::string_view begin = "Version_";
-  std::error_code ignored;
-  if (!fs::is_regular_file(folder / "Header", ignored)) {
-    return false;
-  }
-  std::string first;
-  const std::string ignoredFault =
+  std::string first;  // empty if there is no Header
+  const std::string ignored =
       CatchError([&] { first = FirstBytes((folder / "Header").string(), begin.size()); });
   return first == begin;
 }

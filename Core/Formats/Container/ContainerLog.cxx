@@ -19,6 +19,8 @@
 #include <mutex>
 #include <utility>
 
+namespace fs = std::filesystem;
+
 namespace patchio::container {
 
 namespace {
@@ -176,12 +178,6 @@ RecordLog ReadRecords(std::string_view bytes)
 {
   return Scanner(bytes).Run();
 }
-
-}  // namespace patchio::container
-
-namespace fs = std::filesystem;
-
-namespace patchio::container {
 
 namespace {
 

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
+#include <set>
 
 namespace patchio::grads {
 
@@ -57,6 +59,19 @@ std::vector<double> HeightsOf(const Descriptor& descriptor)
                      : static_cast<double>(k);
   }
   return heights;
+}
+
+/// Makes the names of variables unique, because ParaView identifies arrays by their names.
+void MakeNamesUnique(std::vector<Variable>& variables)
+{
+  std::set<std::string> taken;
+  std::map<std::string, int> numbers;  // next number to try for each name; avoids quadratic time
+  for (Variable& variable : variables) {
+    const std::string stem = variable.Name;
+    while (!taken.insert(variable.Name).second) {
+      variable.Name = fmt::format("{}_{}", stem, ++numbers.try_emplace(stem, 1).first->second);
+    }
+  }
 }
 
 /// Makes the catalog of a descriptor.
@@ -199,6 +214,7 @@ void CatalogMaker::AddVariables()
       this->Result.Variables.push_back(variable);
     }
   }
+  MakeNamesUnique(this->Result.Variables);
   this->Result.ResetPresence();
   for (std::size_t v = 0; v < this->Result.Variables.size(); ++v) {
     const MemberVariable place = MemberVariableOf(d, static_cast<int>(v));

@@ -3,6 +3,7 @@
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "Base/Text.h"
+#include "Formats/GRADS/GradsFiles.h"
 #include "Formats/GRADS/GradsText.h"
 
 #include <fmt/format.h>
@@ -188,12 +189,6 @@ std::int64_t MinutesOfStep(
   return MinutesOf(date, calendar);
 }
 
-}  // namespace patchio::grads
-
-namespace fs = std::filesystem;
-
-namespace patchio::grads {
-
 namespace {
 
 constexpr std::int64_t MostVariables = 100'000;  ///< in all members of the ensemble together
@@ -239,8 +234,7 @@ void CheckLayout(const Descriptor& d)
     throw FileError(d.Path, "all times of a variable (-1,20) in one file without headers of times",
         "a template, an ensemble or time headers", advice);
   }
-  const bool byMember = d.Template && d.DataFile.find("%e") != std::string::npos;
-  if (d.Template && d.MemberCount() > 1 && !byMember) {
+  if (d.Template && d.MemberCount() > 1 && !HasFilePerMember(d)) {
     throw FileError(d.Path, "%e in the template, because an ensemble needs one file per member",
         Quoted(d.DataFile), "Use %e in DSET for the member names of EDEF");
   }
@@ -325,7 +319,6 @@ private:
   void SetByteOrder(const std::string& word);
   void UseFileGrid();
   void CheckComplete() const;
-  void MakeNamesUnique();
 
   Descriptor Result;
   std::set<std::string> SeenKeywords;
@@ -364,7 +357,6 @@ Descriptor Parser::Run()
     this->UseFileGrid();
   }
   CheckDescriptor(this->Result);
-  this->MakeNamesUnique();
   return std::move(this->Result);
 }
 
@@ -677,19 +669,6 @@ void Parser::CheckComplete() const
   }
 }
 
-/// Makes the names of variables unique, because ParaView identifies arrays by their names.
-void Parser::MakeNamesUnique()
-{
-  std::set<std::string> taken;
-  std::map<std::string, int> numbers;  // next number to try for each name; avoids quadratic time
-  for (GradsVariable& variable : this->Result.Variables) {
-    const std::string stem = variable.Name;
-    while (!taken.insert(variable.Name).second) {
-      variable.Name = fmt::format("{}_{}", stem, ++numbers.try_emplace(stem, 1).first->second);
-    }
-  }
-}
-
 }  // namespace
 
 Descriptor ReadDescriptor(const std::string& path)
@@ -699,7 +678,7 @@ Descriptor ReadDescriptor(const std::string& path)
 
 Descriptor ParseDescriptor(const std::string& path, const std::string& text)
 {
-  return Parser(fs::absolute(path).lexically_normal().string(), text).Run();
+  return Parser(std::filesystem::absolute(path).lexically_normal().string(), text).Run();
 }
 
 }  // namespace patchio::grads

@@ -58,7 +58,7 @@ std::int64_t MinutesOfStep(
 /// A variable of a descriptor.
 struct GradsVariable
 {
-  std::string Name;      ///< unique
+  std::string Name;
   std::string LongName;  ///< the description
   int Levels = 0;        ///< 0: a field without a level
   /// Returns the number of horizontal fields, which follow each other in the file.

@@ -66,7 +66,7 @@ struct Mask
 constexpr const char* IndexName = "sensor_mask_index";
 constexpr const char* CornersName = "sensor_mask_corners";
 constexpr std::uint64_t MostCuboids = 100'000;
-constexpr std::uint64_t MostCompared = std::uint64_t(1) << 24;
+constexpr std::uint64_t MostPoints = (std::uint64_t(1) << 30) - 1;
 constexpr std::size_t MostFiles = 256;
 
 /// Returns the cuboids of a mask. Throws Error if a cuboid is not inside the domain.
@@ -135,16 +135,20 @@ std::vector<std::string> OtherFilesInFolder(const fs::path& path)
   return names;
 }
 
-/// Returns whether the lists of points in two files are equal and not longer than MostCompared.
+/// Returns whether the lists of points in two files are equal. Compares at most MostPoints points, because
+/// longer lists are refused.
 bool HaveSamePoints(const fs::path& folder, const Mask& a, const Mask& b)
 {
-  if (a.Points != b.Points || a.Points > MostCompared) {
-    return false;
+  constexpr std::uint64_t mostAtOnce = std::uint64_t(1) << 22;
+  const KwaveFile fileA((folder / a.File).string()), fileB((folder / b.File).string());
+  const std::uint64_t points = std::min(a.Points, MostPoints);
+  bool same = a.Points == b.Points;
+  for (std::uint64_t first = 0; same && first < points; first += mostAtOnce) {
+    const std::uint64_t count = std::min(mostAtOnce, points - first);
+    same = fileA.Range<std::int64_t>(IndexName, first, count) ==
+           fileB.Range<std::int64_t>(IndexName, first, count);
   }
-  const auto read = [&](const Mask& mask) {
-    return KwaveFile((folder / mask.File).string()).Integers(IndexName, MostCompared);
-  };
-  return a.Points == 0 || read(a) == read(b);
+  return same;
 }
 
 /// Returns the mask in a file, or an empty list if the file has no matching mask. Throws Error when the mask
@@ -411,11 +415,10 @@ void Reader::ClassifyDataset(const std::string& name)
 /// Determines the meaning of a group. A group may hold the data sets "1", "2", ... of the cuboids.
 void Reader::ClassifyGroup(const std::string& name)
 {
-  constexpr std::size_t mostDatasets = 100'000;
   SensorItem item{name, {}, {}};
   for (const std::string& dataset : this->File.Names(name)) {
     const auto number = ParseNumber<std::int64_t>(dataset);
-    if (!number || *number < 1 || item.Datasets.size() >= mostDatasets) {
+    if (!number || *number < 1 || item.Datasets.size() >= MostCuboids) {
       continue;
     }
     const DatasetInfo info = this->File.InfoOf(name + "/" + dataset);
@@ -527,9 +530,8 @@ void Reader::AddSensor()
 /// Adds a level of points, without quantities.
 void Reader::AddPointLevel(const std::string& level, std::uint64_t points, const std::string& positions)
 {
-  constexpr std::uint64_t most = (std::uint64_t(1) << 30) - 1;
-  if (points > most) {
-    throw FileError(this->Result.Path, fmt::format("at most {} points in '{}'", most, positions),
+  if (points > MostPoints) {
+    throw FileError(this->Result.Path, fmt::format("at most {} points in '{}'", MostPoints, positions),
         fmt::format("{}", points), "PatchIO does not support longer lists");
   }
   RegionSet set;
@@ -642,7 +644,7 @@ void Reader::ReadSteps()
     to.FirstStep = 1;
     return;
   }
-  const double all = this->File.NumberOr("Nt", 0);
+  const double all = this->File.NumberOr("Nt", static_cast<double>(this->SampledSteps));
   const double done = this->File.NumberOr("t_index", all);
   if (this->SampledSteps == 0) {
     to.FirstStep = done >= 1 && done < 1e15 ? static_cast<std::int64_t>(done) : 1;

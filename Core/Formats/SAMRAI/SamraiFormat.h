@@ -4,6 +4,8 @@
 
 #include "Formats/Format.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 
@@ -17,8 +19,7 @@ constexpr const char* DumpPrefix = "visit_dump.";
 /// Returns a name like "patch.00012": the prefix and a number >= 0 with at least five digits.
 inline std::string Numbered(const std::string& prefix, std::int64_t number)
 {
-  const std::string digits = std::to_string(number);
-  return prefix + std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
+  return fmt::format("{}{:05}", prefix, number);
 }
 
 inline std::string ClusterName(int file)
@@ -30,7 +31,7 @@ inline std::string ClusterName(int file)
 /// variable has several components.
 inline std::string ComponentName(const std::string& name, int components, int component)
 {
-  return components == 1 ? name : name + (component < 10 ? ".0" : ".") + std::to_string(component);
+  return components == 1 ? name : fmt::format("{}.{:02}", name, component);
 }
 
 class SamraiFormat : public Format

@@ -238,25 +238,17 @@ const std::string& PatchLocator::Open(Source& storage, int file, SharedFile& sha
 
 void PatchLocator::Locate(const std::size_t* begin, const std::size_t* end, LocationTable& found)
 {
-  std::string fault;
-  try {
-    this->Cluster.OpenPatch(this->Data.Patches[this->Requests[*begin].Patch]);
-  } catch (const Error& error) {
-    fault = error.what();
-  }
+  const std::string fault =
+      CatchError([&] { this->Cluster.OpenPatch(this->Data.Patches[this->Requests[*begin].Patch]); });
   for (; begin != end; ++begin) {
     found.Locations.emplace_back();
-    std::string problem = fault;
-    if (fault.empty()) {
-      try {
-        const PatchVariable& request = this->Requests[*begin];
-        const bool sparse = this->Data.Variables[request.Variable].Material >= 0;
-        found.Locations.back() =
-            sparse ? this->LocateSparse(request, found) : this->LocateVariable(request, found);
-      } catch (const Error& error) {
-        problem = error.what();
-      }
-    }
+    const auto locate = [&] {
+      const PatchVariable& request = this->Requests[*begin];
+      const bool sparse = this->Data.Variables[request.Variable].Material >= 0;
+      found.Locations.back() =
+          sparse ? this->LocateSparse(request, found) : this->LocateVariable(request, found);
+    };
+    const std::string problem = fault.empty() ? CatchError(locate) : fault;
     if (!problem.empty()) {
       found.Locations.back() = MakeLocation(Encoding::Missing, 0, 0);
       found.Problems.push_back({found.Locations.size() - 1, problem});

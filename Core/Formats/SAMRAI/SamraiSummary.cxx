@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 
 namespace patchio::samrai {
 namespace {
@@ -87,7 +86,6 @@ const std::string ExtentsGroup = "/extents/";
 
 constexpr int LargestIndex = 1 << 30;
 constexpr int LargestRatio = 1 << 10;
-constexpr int MostGhosts = 64;
 constexpr double MostCellsOfPatch = 1e14;  ///< limit on the cells of one patch with MostGhosts ghost layers
 
 /// Throws Error when the file is not a summary, but another file of a dump or a file of another program.
@@ -111,10 +109,7 @@ void ReadTimeAndStep(const hdf5::File& file, double& time, std::int64_t& step)
 class SummaryReader
 {
 public:
-  explicit SummaryReader(const std::string& path) : File(path), Bytes(std::filesystem::file_size(path))
-  {
-    this->Data.Path = path;
-  }
+  explicit SummaryReader(const std::string& path) : File(path) { this->Data.Path = path; }
 
   Catalog Read()
   {
@@ -140,8 +135,9 @@ private:
   int Count(const std::string& name, int bytesEach) const
   {
     const int count = this->File.Int(Basic + name);
-    if (count < 0 || std::uint64_t(count) * bytesEach > this->Bytes) {
-      this->Fail(fmt::format("a {} from 0 to {}", name, this->Bytes / bytesEach), fmt::format("{}", count));
+    const std::uint64_t bytes = this->File.SizeOfFile();
+    if (count < 0 || std::uint64_t(count) * bytesEach > bytes) {
+      this->Fail(fmt::format("a {} from 0 to {}", name, bytes / bytesEach), fmt::format("{}", count));
     }
     return count;
   }
@@ -163,7 +159,6 @@ private:
   void CheckPatch(const Patch& patch, int number) const;
 
   hdf5::File File;
-  std::uint64_t Bytes;
   Catalog Data;
   std::vector<std::vector<std::string>> PresenceDatasets;  ///< data sets of each variable, one per component
   std::size_t OrdinaryVariables = 0;
@@ -343,7 +338,8 @@ void SummaryReader::ReadVariables()
       variable.Name = variable.StoredName = names[v];
       variable.Center = cellCentred[v] ? Centering::Cell : Centering::Node;
       variable.Components = components[v];
-      if (names[v].empty() || components[v] < 1 || std::uint64_t(components[v]) * 32 > this->Bytes) {
+      if (names[v].empty() || components[v] < 1 ||
+          std::uint64_t(components[v]) * 32 > this->File.SizeOfFile()) {
         this->Fail("a name and at least one component, but no more than fit in the file, for each variable",
             fmt::format("'{}' with {}", names[v], components[v]));
       }

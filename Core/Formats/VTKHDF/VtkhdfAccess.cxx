@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <filesystem>
 
 namespace patchio::vtkhdf {
 
@@ -108,7 +107,7 @@ std::vector<std::uint64_t> Access::DimsOf(const std::string& dataset) const
 std::uint64_t Access::MostEntries() const
 {
   constexpr std::uint64_t most = 1 << 24;
-  return std::min<std::uint64_t>(most, 4096 + std::filesystem::file_size(this->Path()));
+  return std::min<std::uint64_t>(most, 4096 + this->SizeOfFile());
 }
 
 /// Returns all rows of `columns` numbers. Throws Error for more than `most` rows. A single column may be

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -356,11 +355,6 @@ std::optional<int> ComponentsOfImage(
 constexpr int MostLevels = 64;
 constexpr std::size_t MostOffsets = 1 << 26;
 
-std::uint64_t ProductOf(const std::vector<std::uint64_t>& dims)
-{
-  return std::accumulate(dims.begin(), dims.end(), std::uint64_t(1), std::multiplies<>());
-}
-
 const char* FolderOf(Centering center)
 {
   return center == Centering::Cell ? "CellData/" : "PointData/";
@@ -464,13 +458,18 @@ private:
 };
 
 /// Sets the time of the step from the group of steps or, in a file without steps, from ParaView's field data.
+/// Field data of these names that are not a single number, such as a date, are not the time.
 void FileReader::ReadTime()
 {
   if (this->Steps.Exists()) {
     this->Result.Time = this->Steps.Times()[static_cast<std::size_t>(this->Result.Step)];
   }
   for (const char* name : {"VTKHDF/FieldData/TimeValue", "VTKHDF/FieldData/Time"}) {
-    if (!this->Result.Time && this->File.Has(name) && ProductOf(this->File.DimsOf(name)) == 1) {
+    if (this->Result.Time || !this->File.Has(name)) {
+      continue;
+    }
+    const hdf5::Dataset info = this->File.Describe(name);
+    if (info.Values == 1 && Access::UnsupportedReason(info).empty()) {
       const double time = this->File.Double(name);
       this->Result.Time = std::isfinite(time) ? std::optional(time) : std::nullopt;
     }
@@ -722,7 +721,7 @@ std::optional<LevelArray> FileReader::ReadArray(
     this->File.Fail(fmt::format("at most {} offsets of steps", MostOffsets), "more");
   }
   const std::uint64_t tuples = this->TuplesOf(level, array);
-  this->CheckTuples(dataset, array, tuples, ProductOf(dims) / static_cast<std::uint64_t>(array.Components));
+  this->CheckTuples(dataset, array, tuples, info.Values / static_cast<std::uint64_t>(array.Components));
   if (this->Result.Type == FileType::Image && info.Layout == hdf5::StorageLayout::Virtual &&
       this->IsScattered(dataset, array, tuples)) {
     this->SkipArray(array, hdf5::UnsupportedError(this->Result.Path, SeveralSources, dataset).what());

@@ -21,9 +21,9 @@ namespace {
 struct StepOffsets
 {
   FileType Type = FileType::None;
-  /// True: the catalog lacks arrays of the file. The file then gets no index, so that each opening reports
-  /// the skipped arrays.
-  bool LacksArrays = false;
+  /// True: the file gets no index, so that each opening reports skipped arrays, and finds the steps that a
+  /// program appends to a file with steps.
+  bool HasNoIndex = false;
   /// The number of tuples in the data set before the first one of the level, for each step, level and
   /// variable. If patches change, there are entries only for the catalog's current step.
   std::vector<std::uint64_t> First;
@@ -46,7 +46,7 @@ std::vector<std::byte> Pack(const StepOffsets& offsets)
 {
   ByteWriter out;
   out.Append(static_cast<std::uint8_t>(offsets.Type));
-  out.Append(static_cast<std::uint8_t>(offsets.LacksArrays));
+  out.Append(static_cast<std::uint8_t>(offsets.HasNoIndex));
   out.Append(offsets.First);
   return out.Release();
 }
@@ -57,7 +57,7 @@ StepOffsets StepOffsetsOf(const Catalog& catalog)
   StepOffsets offsets;
   ByteReader in(catalog.FormatData);
   offsets.Type = static_cast<FileType>(in.Get<std::uint8_t>());
-  offsets.LacksArrays = in.Get<std::uint8_t>() != 0;
+  offsets.HasNoIndex = in.Get<std::uint8_t>() != 0;
   in.Get(offsets.First);
   if (offsets.First.size() != IndexOf(catalog, StepRowCount(catalog), 0, 0)) {
     throw Error("The description of the time step does not belong to a VTKHDF file.");
@@ -234,7 +234,8 @@ Catalog CatalogOf(const FileDescription& file)
   for (std::size_t level = 0; level < file.Levels.size(); ++level) {
     AddLevel(file, static_cast<int>(level), catalog);
   }
-  catalog.FormatData = Pack({file.Type, !file.SkipMessages.empty(), AddVariables(file, catalog)});
+  const bool hasNoIndex = !file.SkipMessages.empty() || !file.Times.empty();
+  catalog.FormatData = Pack({file.Type, hasNoIndex, AddVariables(file, catalog)});
   SetStep(catalog, StepOf(file, file.Step));
   return catalog;
 }
@@ -247,7 +248,6 @@ public:
   Locator(const Catalog& catalog, const LocateOptions& options)
       : Hdf5Locator(catalog, options), Offsets(StepOffsetsOf(catalog)), TuplesBefore(catalog.Variables.size())
   {
-    this->Table.Files = {catalog.Path};
   }
 
 private:
@@ -345,6 +345,9 @@ Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& op
     series.Steps.push_back(StepOf(file, step));
   }
   series.Warnings = file.SkipMessages;
+  if (!file.Times.empty()) {
+    series.Watched = {absolute};  // a program may append steps
+  }
   return series;
 }
 
@@ -360,7 +363,7 @@ Catalog VtkhdfFormat::ReadStep(const TimeStep& step) const
 
 bool VtkhdfFormat::NeedsIndex(const Catalog& catalog) const
 {
-  return catalog.StepsInFile == 1 && !StepOffsetsOf(catalog).LacksArrays;
+  return !StepOffsetsOf(catalog).HasNoIndex;
 }
 
 LocationTable VtkhdfFormat::Locate(

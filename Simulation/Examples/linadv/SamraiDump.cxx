@@ -523,11 +523,9 @@ void WriteDump(Communicator& ranks, const std::string& directory, Catalog catalo
   });
   ranges = GatherValues(ranks, ranges);
   // A dump is complete when dumps.visit names it, so the order is: clusters, summary, dumps.visit.
-  RunOnAllRanks(ranks, [&] {
-    if (ranks.Rank() == 0) {
-      WriteHdf5(summary, DraftSummary(catalog, ranks.Size(), ranges));
-      AddLineOnce(directory + "/dumps.visit", dump + "/summary.samrai");
-    }
+  RunOnRankZero(ranks, [&] {
+    WriteHdf5(summary, DraftSummary(catalog, ranks.Size(), ranges));
+    AddLineOnce(directory + "/dumps.visit", dump + "/summary.samrai");
   });
 }
 

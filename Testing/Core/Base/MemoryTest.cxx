@@ -73,8 +73,15 @@ TEST(Memory, AddsUpWhatTheRanksOfAMachineNeed)
     CheckMemoryOfMachines(eight, third);
     FAIL() << "eight thirds of the memory were granted";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("Reading needs"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("The ranks need"));
   }
+}
+
+TEST(Memory, IsSavedAsTheCallerAdvises)
+{
+  const std::unique_ptr<Communicator> self = MakeSelfCommunicator();
+  EXPECT_THAT(CatchError([&] { CheckMemoryOfMachines(*self, 1e18, 1, "Use smaller blocks"); }),
+      ::testing::EndsWith(". Use smaller blocks."));
 }
 
 TEST(Memory, GrantsALittleAndRefusesTheImpossible)

@@ -3,6 +3,7 @@
 #include "TestTools.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <new>
 #include <system_error>
 
@@ -65,6 +66,11 @@ TEST(CatchError, SaysWhyNoThreadStarts)
   };
   EXPECT_THAT(fault(std::errc::resource_unavailable_try_again), ::testing::HasSubstr("memory"));
   EXPECT_THAT(fault(std::errc::permission_denied), ::testing::HasSubstr("denied"));
+  EXPECT_THAT(CatchError([] {
+    throw std::filesystem::filesystem_error(
+        "cannot copy", "a.dat", std::make_error_code(std::errc::resource_unavailable_try_again));
+  }),
+      ::testing::AllOf(::testing::HasSubstr("a.dat"), ::testing::Not(::testing::HasSubstr("thread"))));
 }
 
 TEST(CatchError, IsEmptyWhenAllWentWell)

@@ -7,8 +7,10 @@
 #include "TestTools.h"
 
 #include <fmt/format.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <cerrno>
+#include <csignal>
 #include <limits>
 #include <string_view>
 #include <tuple>
@@ -74,6 +76,32 @@ TEST(RegularFile, IsNoFolderAndNoPipe)
   EXPECT_EQ(::read(descriptor, text, 4), 4);
   EXPECT_EQ(std::string(text, 4), "text");
   ::close(descriptor);
+}
+
+TEST(PlainFile, IsNotWrittenThroughALink)
+{
+  const TempFolder folder;
+  testing::WriteText(folder / "real", "text");
+  std::filesystem::create_symlink("real", folder / "link");
+  EXPECT_THAT(MessageOf([&] { const PlainFile file(folder / "link", PlainFile::Purpose::Update); }),
+      ::testing::AllOf(HasSubstr(folder / "link"), HasSubstr("Name the file itself, not a symbolic link")));
+}
+
+/// In older kernels, each signal interrupts an allocation in a memory file system.
+TEST(PlainFile, ReservesSpaceWhileSignalsArrive)
+{
+  const std::string name = fmt::format("/dev/shm/patchio_test_{}", ::getpid());
+  if (::access("/dev/shm", W_OK) != 0) {
+    GTEST_SKIP() << "no memory file system";
+  }
+  const PlainFile file(name, PlainFile::Purpose::Create);
+  ::unlink(name.c_str());
+  std::signal(SIGALRM, [](int) {});
+  const itimerval often{{0, 200}, {0, 200}}, never{};
+  ::setitimer(ITIMER_REAL, &often, nullptr);
+  EXPECT_EQ(CatchError([&] { file.Reserve(16 << 20); }), "");
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  EXPECT_EQ(file.Size(), 16u << 20);
 }
 
 TEST(Bytes, ComeBackInTheOrderInWhichTheyWent)

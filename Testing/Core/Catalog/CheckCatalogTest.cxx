@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 
 namespace patchio {
 
@@ -56,6 +57,18 @@ TEST(CheckCatalog, RefusesAxesThatDoNotFit)
     faults[i](catalog);
     EXPECT_THROW(CheckCatalog(catalog), Error) << "fault " << i;
   }
+}
+
+TEST(CheckCatalog, RefusesTheLeastIndexOnAnAxisWithoutPatches)
+{
+  Catalog catalog = RectilinearCatalog();
+  catalog.Dimension = 2;
+  catalog.Levels.pop_back();
+  catalog.LevelNames.pop_back();
+  catalog.Patches.pop_back();
+  EXPECT_NO_THROW(CheckCatalog(catalog));
+  catalog.Axes[2].First = std::numeric_limits<int>::min();
+  EXPECT_THROW(CheckCatalog(catalog), Error);
 }
 
 TEST(CheckCatalog, RefusesEachThingThatCannotBe)

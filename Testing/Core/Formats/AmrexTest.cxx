@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <random>
+#include <set>
 
 namespace fs = std::filesystem;
 
@@ -183,6 +184,22 @@ TEST(Amrex, ReadsACatalog)
   EXPECT_EQ(catalog.Variables[1].Name, "x velocity");
   ASSERT_EQ(catalog.Patches.size(), 2u);
   EXPECT_EQ(catalog.Patches[1].Cells, (Box{{4, 0, 0}, {7, 3, 0}}));
+}
+
+TEST(Amrex, NamesOfVariablesAreUnique)
+{
+  const TempFolder folder;
+  Draft draft;
+  draft.Header = Replaced(draft.Header, "\n2\ndensity\nx velocity\n", "\n5\na\na (component 2)\na\n\n \n");
+  draft.Cells = Replaced(draft.Cells, "1\n1\n2\n0\n", "1\n1\n5\n0\n");
+  const Catalog catalog = AmrexFormat().ReadCatalog(draft.Write(folder) + "/Header");
+  std::set<std::string> names;
+  for (const Variable& variable : catalog.Variables) {
+    names.insert(variable.Name);
+  }
+  EXPECT_EQ(names.size(), 5u);
+  EXPECT_EQ(catalog.Variables[1].Name, "a (component 2)") << "names in the file stay";
+  EXPECT_EQ(catalog.Variables[4].Name, "(component 4)");
 }
 
 TEST(Amrex, FindsComponentsOneByOne)

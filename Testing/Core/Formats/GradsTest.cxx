@@ -222,7 +222,6 @@ TEST_F(Grads, DescriptorMayBeWrittenInManyWays)
   EXPECT_EQ(
       FileName(this->Read(Replaced(Plain, "^data.bin", "/elsewhere/data.bin")), 0, 0), "/elsewhere/data.bin");
   EXPECT_EQ(this->Read(Replaced(Plain, "u 2 99", "WIND=>u 2,100 33")).Variables[0].Name, "u");
-  EXPECT_EQ(this->Read(Replaced(Plain, "ps 0 99", "u 0")).Variables[1].Name, "u_2");
   EXPECT_EQ(this->Read(Replaced(Plain, "u 2 99", "u 2 -1,40,2,-1")
                            .replace(Plain.find("ps 0 99") + 8, 7, "ps 0 -1,40,2,-1"))
                 .Type,
@@ -448,6 +447,21 @@ TEST_F(Grads, MembersOfAnEnsembleAreVariables)
   EXPECT_THAT(MessageOf([&] { this->Open(text); }), HasSubstr("288 bytes"));
   const std::string byTime = Replaced(Replaced(text, "little_endian", "template"), "^data.bin", "^data%t1");
   EXPECT_THAT(MessageOf([&] { this->Open(byTime); }), HasSubstr("%e"));
+}
+
+TEST_F(Grads, NamesOfVariablesAreUnique)
+{
+  const auto namesIn = [this](const std::string& text) {
+    this->Read(text);
+    std::vector<std::string> names;
+    for (const Variable& variable : this->Format.ReadCatalog(this->Folder / "a.ctl").Variables) {
+      names.push_back(variable.Name);
+    }
+    return names;
+  };
+  EXPECT_THAT(namesIn(Replaced(Plain, "ps 0 99", "u 0")), ElementsAre("u", "u_2"));
+  const std::string members = Replaced(Plain, "vars 2\nu 2", "edef 2 names a_b b\nvars 2\nps_a 2");
+  EXPECT_THAT(namesIn(members), ElementsAre("ps_a_a_b", "ps_a_b", "ps_a_b_2", "ps_b"));
 }
 
 TEST_F(Grads, NumbersForUndefinedBecomeNaN)

@@ -1,7 +1,9 @@
 #include "Catalog/CheckCatalog.h"
 #include "Formats/KWave/KwaveFormat.h"
+#include "Io/MemoryPool.h"
 #include "Read/CollectiveCalls.h"
 #include "Read/OpenedSeries.h"
+#include "Read/PointCells.h"
 #include "Read/RankRead.h"
 #include "Read/ReadPatchData.h"
 #include "StoppedLocate.h"
@@ -61,6 +63,20 @@ public:
   {
     this->Put(name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values.data(), dims, chunks, domain);
   }
+  /// Writes a sparse list of `count` numbers: zeros, and `last` at the end.
+  void LongList(const std::string& name, hsize_t count, std::uint64_t last)
+  {
+    const hsize_t dims[] = {1, 1, count}, end[] = {0, 0, count - 1}, one[] = {1, 1, 1};
+    const hid_t space = H5Screate_simple(3, dims, nullptr), memory = H5Screate_simple(3, one, nullptr);
+    const hid_t dataset =
+        H5Dcreate2(this->File, name.c_str(), H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, end, nullptr, one, nullptr);
+    H5Dwrite(dataset, H5T_NATIVE_UINT64, memory, space, H5P_DEFAULT, &last);
+    H5Dclose(dataset);
+    H5Sclose(memory);
+    H5Sclose(space);
+  }
+  void Remove(const std::string& name) { H5Ldelete(this->File, name.c_str(), H5P_DEFAULT); }
   void Group(const std::string& name)
   {
     H5Gclose(H5Gcreate2(this->File, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
@@ -386,6 +402,52 @@ TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
   }
 }
 
+TEST_F(Kwave, OutputsWithoutNumbersOfStepsHaveTheSampledSteps)
+{
+  for (const bool counted : {true, false}) {
+    {
+      KwaveDraft file(this->Folder / "out.h5");
+      file.Domain(3, 4, 5, 10, 3);
+      file.Remove("Nt");
+      if (!counted) {
+        file.Remove("t_index");
+      }
+      file.Mask(0);
+      file.Longs("sensor_mask_index", Mask, {1, 1, 6});
+      file.Floats("p", MadeValues(1, 0, 3, 6), {1, 3, 6});
+    }
+    EXPECT_EQ(this->Open("out.h5").Steps.size(), 3u);
+    EXPECT_THAT(this->Open("out.h5").Notes, IsEmpty());
+    EXPECT_EQ(this->Read(this->CatalogOf("out.h5"), "p"), MadeValues(1, 0, 1, 6)) << "the first step";
+  }
+}
+
+TEST_F(Kwave, PointsAreNumbersOfAnyIntegerType)
+{
+  Catalog catalog;
+  catalog.Path = "/data/out.h5";
+  catalog.Lattice = {{0, 0, 0}, {2, 3, 4}};
+  testing::AddLevel(catalog, {{{0, 0, 0}, {0, 0, 0}}});
+  MemoryPool pool;
+  const auto cellOf = [&](auto number, ElementType type) {
+    LoadedArray numbers;
+    numbers.Type = type;
+    numbers.Tuples = 1;
+    numbers.Values = MemoryArena(pool, sizeof number, 1).Allocate(sizeof number);
+    std::memcpy(numbers.Values.get(), &number, sizeof number);
+    return PointCells(catalog, numbers, "list").CellOf(0);
+  };
+  const Int3 cell{1, 2, 4};  // point 1 + 1 + 2 * 3 + 4 * 12
+  EXPECT_EQ(cellOf(std::uint64_t(56), ElementType::UInt64), cell);
+  EXPECT_EQ(cellOf(std::uint32_t(56), ElementType::UInt32), cell);
+  EXPECT_EQ(cellOf(std::int32_t(56), ElementType::Int32), cell);
+  EXPECT_EQ(cellOf(std::int64_t(56), ElementType::Int64), cell);
+  EXPECT_THAT(testing::MessageOf([&] { cellOf(~std::uint64_t(0), ElementType::UInt64); }),
+      HasSubstr("grid points 1 to 60 in the list"));
+  EXPECT_THAT(testing::MessageOf([&] { cellOf(56.0f, ElementType::Float32); }),
+      HasSubstr("expected integers in the list, found numbers of type float32"));
+}
+
 /// Independent of the step that was displayed when the index file was written.
 TEST_F(Kwave, ReadPatchDataReadsTheFirstStep)
 {
@@ -456,6 +518,28 @@ TEST_F(Kwave, TwoInputsThatDifferAreNotGuessedAt)
   EXPECT_THAT(testing::MessageOf([&] { this->Open("result.h5"); }), HasSubstr("case1.h5"));
   std::filesystem::remove(this->Folder / "case1.h5");
   EXPECT_EQ(this->Open("result.h5").Steps.size(), 3u);
+}
+
+TEST_F(Kwave, LongMasksAreComparedToTheirEnd)
+{
+  const std::uint64_t points = (1 << 24) + 2;
+  {
+    KwaveDraft file(this->Folder / "result.h5");
+    file.Domain(300, 300, 300, 10, 10);
+    file.Mask(0);
+    file.LongList("p_max", points, 0);
+  }
+  const auto writeInput = [&](const std::string& name, std::uint64_t last) {
+    KwaveDraft input(this->Folder / name, "input");
+    input.Domain(300, 300, 300, 10, 0);
+    input.Mask(0);
+    input.LongList("sensor_mask_index", points, last);
+  };
+  writeInput("case0.h5", 7);
+  writeInput("case1.h5", 7);
+  EXPECT_THAT(this->Open("result.h5").Notes, ElementsAre(HasSubstr("case0.h5")));
+  writeInput("case1.h5", 8);
+  EXPECT_THAT(testing::MessageOf([&] { this->Open("result.h5"); }), HasSubstr("case1.h5"));
 }
 
 TEST_F(Kwave, ComplexAndUnknownDataAreLeftOutWithANote)

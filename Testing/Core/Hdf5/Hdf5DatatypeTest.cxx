@@ -127,7 +127,7 @@ TEST(Hdf5Datatype, ImpossibleLayoutsAreRefused)
   refused(Draft({1, 1, 2, 0, 0, 0, 0, 0}).Add<U64>({800}).Add<U32>({8}));  // chunks without axes
   refused({3, 3});
   refused({6, 1});
-  EXPECT_EQ(Described(Draft({4, 3}).Add<U64>({99}).Add<U32>({1}), {8}).Reason, VirtualDataset);
+  EXPECT_EQ(Described(Draft({4, 3}).Add<U64>({99}).Add<U32>({1}), {8}).Reason, "virtual data set");
 }
 
 TEST(Hdf5Datatype, FillValuesOfAllVersions)
@@ -210,7 +210,7 @@ TEST(Hdf5Datatype, RecordsOfTheFirstVersion)
 
 namespace {
 
-/// Returns one mapping, from a whole data set to a selection.
+/// Returns one mapping, from an entire data set to a selection.
 Draft MappingTo(const Draft& selection)
 {
   Draft mapping({0});
@@ -222,6 +222,34 @@ Draft MappingTo(const Draft& selection)
 }
 
 }  // namespace
+
+/// The selections that a rank without values and a data set of many axes need.
+TEST(Hdf5Datatype, SelectionsWithoutValuesAndOfManyAxes)
+{
+  Dataset six;
+  six.Rank = 6;
+  six.Values = 64;
+  six.Dims = {2, 2, 2, 2, 2};
+  const auto runOf = [&](const Draft& selection) {
+    return RunOf(ParseMappings(MappingTo(selection).All())[0].Virtual, six)->Count;
+  };
+  Draft none({}), all({}), block({});
+  EXPECT_EQ(runOf(none.Add<U32>({0, 1, 0, 0})), 0u);
+  EXPECT_EQ(runOf(all.Add<U32>({3, 1, 0, 0})), 64u);
+  block.Add<U32>({2, 1, 0, 60, 6, 1}).Add<U32>({0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1});
+  EXPECT_THROW(runOf(block), Unsupported);
+}
+
+/// Integers of 3 bytes use all of their bits, but no ElementType has 3 bytes.
+TEST(Hdf5Datatype, PlainIntegersHaveAnElementType)
+{
+  for (const U32 bytes : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 16u}) {
+    Draft integer({0x10, 8, 0, 0});
+    integer.Add<U32>({bytes}).Add<std::uint16_t>({0, static_cast<std::uint16_t>(8 * bytes)});
+    const Datatype type = integer.TakenBy(ParseDatatype);
+    EXPECT_EQ(type.IsPlain, ElementTypeOf(type).has_value()) << bytes;
+  }
+}
 
 /// Rows 2 to 4 of 3 values each, as each version of HDF5 writes them.
 TEST(Hdf5Datatype, SelectionsOfAllVersions)
@@ -239,7 +267,7 @@ TEST(Hdf5Datatype, SelectionsOfAllVersions)
     ASSERT_EQ(mappings.size(), 1u);
     EXPECT_EQ(mappings[0].File, "f");
     EXPECT_EQ(mappings[0].Dataset, "x");
-    EXPECT_TRUE(mappings[0].Source.IsAll);
+    EXPECT_EQ(mappings[0].Source.Type, Selection::SelectionType::All);
     const std::optional<ValueRun> run = RunOf(mappings[0].Virtual, rows);
     ASSERT_TRUE(run);
     EXPECT_EQ(run->First, 6u);
@@ -250,6 +278,9 @@ TEST(Hdf5Datatype, SelectionsOfAllVersions)
   apart.Add<U32>({2, 2}).Add<std::uint8_t>({1}).Add<U32>({36, 1}).Add<U64>({0, 3, 2, 1});
   EXPECT_THROW(ParseMappings(MappingTo(endless).All()), Unsupported);
   EXPECT_THROW(ParseMappings(MappingTo(apart).All()), Unsupported);
+  Draft shortEndless({});  // small numbers mark an unlimited size by their own largest value
+  shortEndless.Add<U32>({2, 3}).Add<std::uint8_t>({1, 2}).Add<U32>({1}).Add<std::uint16_t>({0, 1, 0xffff, 1});
+  EXPECT_THROW(ParseMappings(MappingTo(shortEndless).All()), Unsupported);
   EXPECT_THROW(ParseMappings(Draft({0, 255, 255, 0, 0, 0, 0, 0, 0}).All()), Corrupt);
 }
 

@@ -1,6 +1,7 @@
 // Reads objects of HDF5 files by name, and compares with the values that the HDF5 library wrote.
 #include "Hdf5/File.h"
 
+#include "Base/File.h"
 #include "Hdf5/Library.h"
 #include "Hdf5Draft.h"
 #include "TestTools.h"
@@ -151,10 +152,80 @@ TEST_F(Hdf5File, TakesNoValuesFromOtherFiles)
                                {"/gathered", testing::FloatsStoredAs({}, {16}, gathered)}});
   const hdf5::File file(path);
   for (const auto& [name, reason] :
-      {std::pair("/outside", hdf5::ExternalValues), std::pair("/gathered", hdf5::VirtualDataset)}) {
+      {std::pair("/outside", "values in external files"), std::pair("/gathered", "virtual data set")}) {
     EXPECT_THAT(MessageOf([&, name = name] { file.Doubles(name, 16); }),
         HasSubstr(fmt::format("not supported: {}", reason)));
   }
+}
+
+/// Links to the root, to the group of the link, and through such links.
+TEST_F(Hdf5File, FollowsSoftLinksToGroupsAbove)
+{
+  const Hdf5Draft draft{{"/a/values", testing::Ints({1, 2})}, {"/a/root", testing::SoftLink("/")},
+      {"/a/here", testing::SoftLink(".")}, {"/far", testing::SoftLink("/a/root/a/here/values")}};
+  for (const auto style : {testing::InOldStyle, testing::InNewStyle}) {
+    testing::WriteHdf5(this->Path, draft, style);
+    const hdf5::File file(this->Path);
+    for (const char* name : {"/a/root/a/values", "/a/here/values", "/far"}) {
+      ASSERT_TRUE(file.Has(name)) << name;
+      EXPECT_EQ(file.Ints(name, 2), (std::vector<int>{1, 2})) << name;
+    }
+    EXPECT_EQ(file.Names("/a/root"), (std::vector<std::string>{"a", "far"}));
+  }
+}
+
+/// HDF5 reserves no bytes for these lists, but their values are not missing.
+TEST_F(Hdf5File, ReadsListsWithoutValues)
+{
+  for (const auto style : {testing::InOldStyle, testing::InNewStyle}) {
+    testing::WriteHdf5(this->Path,
+        {{"/rows", testing::FloatsStoredAs({}, {0, 6}, [](hid_t) {})}, {"/texts", testing::Texts({})}},
+        style);
+    const hdf5::File file(this->Path);
+    EXPECT_TRUE(file.Doubles("/rows", 0).empty());
+    EXPECT_TRUE(file.Range<std::int64_t>("/rows", 0, 0).empty());
+    EXPECT_TRUE(file.Strings("/texts", 0).empty());
+  }
+}
+
+/// The bytes of 260 are 4, 1, 0.
+TEST_F(Hdf5File, ReadsIntegersOfThreeBytes)
+{
+  testing::WriteHdf5(this->Path, {{"/ints", [](hid_t file, const std::string& path) {
+                                     const hdf5::Handle type(H5Tcopy(H5T_STD_I32LE));
+                                     H5Tset_size(type, 3);
+                                     testing::FloatsOfType({260, -7}, type)(file, path);
+                                   }}});
+  EXPECT_EQ(hdf5::File(this->Path).Ints("/ints", 2), (std::vector<int>{260, -7}));
+}
+
+/// The file is too large to be read at once when it is opened.
+TEST_F(Hdf5File, ReportsFailuresOfTheStorageUnchanged)
+{
+  testing::WriteHdf5(this->Path, {{"/values", testing::ChunkedFloats(std::vector<float>(100000))}});
+  const PlainFile plain(this->Path);
+  const auto read = [&](std::uint64_t offset, void* into, std::size_t bytes) {
+    if (bytes == 400000) {
+      throw Error("The disk is on fire.");
+    }
+    plain.Read(offset, into, bytes);
+  };
+  const hdf5::File file(this->Path, read, plain.Size());
+  EXPECT_EQ(MessageOf([&] { file.Doubles("/values", 100000); }), "The disk is on fire.");
+}
+
+/// Unwritten chunks have no place in the file, which begins after its user block.
+TEST_F(Hdf5File, ReadsUnwrittenChunksBehindUserBlocks)
+{
+  const auto chunked = [](hid_t creation) {
+    const hsize_t chunk = 4;
+    const float fill = 2.5f;
+    H5Pset_chunk(creation, 1, &chunk);
+    H5Pset_fill_value(creation, H5T_NATIVE_FLOAT, &fill);
+  };
+  testing::WriteHdf5(this->Path, {{"/values", testing::FloatsStoredAs({}, {3}, chunked)}},
+      [](hid_t creation, hid_t) { H5Pset_userblock(creation, 512); });
+  EXPECT_EQ(hdf5::File(this->Path).Doubles("/values", 3), (std::vector<double>{2.5, 2.5, 2.5}));
 }
 
 namespace {
@@ -169,6 +240,23 @@ void MapRows(hid_t creation, hsize_t allRows, hsize_t first, hsize_t rows, const
 }
 
 }  // namespace
+
+/// A rank without points has no values; its file may be missing.
+TEST_F(Hdf5File, GathersPartsWithoutValues)
+{
+  testing::WriteHdf5(
+      this->Folder / "b.h5", {{"/b", testing::FloatsStoredAs({7, 8, 9}, {1, 3}, [](hid_t) {})}});
+  const auto parts = [](hid_t creation) {
+    MapRows(creation, 1, 0, 0, "missing.h5", "b");
+    MapRows(creation, 1, 0, 1, "b.h5", "b");
+  };
+  for (const auto style : {testing::InOldStyle, testing::InNewStyle}) {
+    testing::WriteHdf5(this->Path, {{"/rows", testing::FloatsStoredAs({}, {1, 3}, parts)}}, style);
+    const hdf5::File file(this->Path);
+    EXPECT_EQ(file.Doubles("/rows", 3), (std::vector<double>{7, 8, 9}));
+    EXPECT_EQ(file.Find("/rows").Runs.size(), 1u);
+  }
+}
 
 TEST_F(Hdf5File, GathersVirtualDataSetsOfNearFiles)
 {
@@ -212,6 +300,26 @@ TEST_F(Hdf5File, GathersVirtualDataSetsOfNearFiles)
           HasSubstr(fmt::format("not supported: virtual data set {} in '{}'", reason, name)));
     }
   }
+}
+
+/// PatchIO limits the number of parts in a file. Repeated questions about the same parts must not count.
+TEST_F(Hdf5File, CountsThePartsOfAVirtualDataSetOnce)
+{
+  testing::WriteHdf5(
+      this->Folder / "b.h5", {{"/b", testing::FloatsStoredAs({7, 8, 9}, {1, 3}, [](hid_t) {})}});
+  const auto parts = [](int count) {
+    return testing::FloatsStoredAs({}, {1, 3}, [count](hid_t creation) {
+      for (int i = 0; i < count; ++i) {
+        MapRows(creation, 1, 0, 1, "b.h5", "b");
+      }
+    });
+  };
+  testing::WriteHdf5(this->Path, {{"/overlapping", parts(300)}, {"/good", parts(1)}});
+  const hdf5::File file(this->Path);
+  for (int i = 0; i < 1750; ++i) {
+    EXPECT_EQ(file.Describe("/overlapping").Reason, "virtual data set of parts that overlap");
+  }
+  EXPECT_EQ(file.Doubles("/good", 3), (std::vector<double>{7, 8, 9}));
 }
 
 /// The same values in every layout that a file of either style has.

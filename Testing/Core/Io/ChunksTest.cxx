@@ -10,6 +10,7 @@ namespace patchio {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::TuplesOf;
 
 /// An array of random values, divided into chunks like in HDF5.
 struct CutArray
@@ -73,7 +74,7 @@ CutArray RandomArray(testing::Dice& dice)
 ArrayShape ShapeWithin(testing::Dice& dice, std::uint64_t tuples)
 {
   ArrayShape shape = dice.Shape(6);
-  while (static_cast<std::uint64_t>(shape.StoredTuples()) > tuples) {
+  while (static_cast<std::uint64_t>(TuplesOf(shape.StoredDims())) > tuples) {
     shape = tuples < 30 ? ArrayShape() : dice.Shape(4);
   }
   return shape;
@@ -111,7 +112,7 @@ TEST(PlaceChunk, AgreesWithTheDefinitionOnRandomArrays)
     CutArray cut = RandomArray(dice);
     ChunkedArray& array = cut.Array;
     const ArrayShape shape = ShapeWithin(dice, cut.Total());
-    array.Count = shape.StoredTuples();
+    array.Count = TuplesOf(shape.StoredDims());
     array.First = dice.Between(0, cut.Total() - array.Count);
     array.Fill = 0x8877665544332211;
     ASSERT_NO_THROW(CheckChunkedArray(array));
@@ -120,7 +121,7 @@ TEST(PlaceChunk, AgreesWithTheDefinitionOnRandomArrays)
     const bool swap = array.BigEndian == HostIsLittleEndian();
     const int slot = static_cast<int>(dice.Between(0, shape.OutputComponents - 1));
     std::vector<std::byte> output(
-        shape.OutputTuples() * shape.OutputComponents * elementBytes, std::byte(0x5a));
+        TuplesOf(shape.OutputDims()) * shape.OutputComponents * elementBytes, std::byte(0x5a));
     std::vector<std::byte> expected = output;
 
     std::vector<Chunk> chunks(cut.Chunks.size());
@@ -227,10 +228,10 @@ TEST(DirectChunkAddress, IsWhereTheValuesOfTheChunkBelong)
         dice.Between(0, 1) == 0
             ? Line(static_cast<std::int64_t>(dice.Between(1, static_cast<int>(cut.Total()))))
             : ShapeWithin(dice, cut.Total());
-    array.Count = static_cast<std::uint64_t>(shape.StoredTuples());
+    array.Count = static_cast<std::uint64_t>(TuplesOf(shape.StoredDims()));
     array.First = static_cast<std::uint64_t>(dice.Between(0, static_cast<int>(cut.Total() - array.Count)));
     const ArrayMapping window(shape);
-    const std::size_t bytes = shape.OutputTuples() * shape.OutputComponents * SizeOf(array.Type);
+    const std::size_t bytes = TuplesOf(shape.OutputDims()) * shape.OutputComponents * SizeOf(array.Type);
     for (std::uint64_t number = 0; number < cut.Chunks.size(); ++number) {
       const Chunk chunk{1, number, 1, 0};
       std::vector<std::byte> placed(bytes, std::byte{0x5a}), copied = placed;

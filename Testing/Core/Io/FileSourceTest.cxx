@@ -162,11 +162,11 @@ TEST(FileSource, ReadsMoreFilesThanMayBeOpen)
   held.clear();
 
   ReadMeter meter;
-  TaskReaders readers(*source, meter);
+  const auto reader = MakeTaskReaders(*source, meter);
   std::atomic<int> right{0};
   RunTasks(count, 8, [&](std::size_t task) {
     std::string text(4, '?');
-    readers.OfThisThread().Read(static_cast<int>(task), 2, {{text.data(), 4}});
+    reader().Read(static_cast<int>(task), 2, {{text.data(), 4}});
     right += text == std::to_string(100000 + task).substr(2) ? 1 : 0;
   });
   EXPECT_EQ(right, count);

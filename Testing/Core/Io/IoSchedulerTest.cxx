@@ -300,10 +300,10 @@ TEST(IoScheduler, KeepsTheStorageAsBusyAsAsked)
   slow.Latency = milliseconds(500);  // long compared with the start of 64 threads
   FakeSource source({std::vector<std::byte>(64 * 16)}, slow);
   ReadMeter meter;
-  TaskReaders readers(source, meter);
+  const auto reader = MakeTaskReaders(source, meter);
   IoScheduler read(128, [&](std::size_t task) {
     char into[16];
-    readers.OfThisThread().Read(0, task % 64 * 16, {{into, 16}});
+    reader().Read(0, task % 64 * 16, {{into, 16}});
   });
   read.SetLimit(64);
   WaitForAll(read);
@@ -322,6 +322,20 @@ TEST(IoScheduler, LetsItsTaskRunOnTheCallingThread)
   EXPECT_EQ(done, 3);
   EXPECT_TRUE(read.WaitFor(milliseconds(0)));
   EXPECT_EQ(read.PeakConcurrency(), 0);
+}
+
+TEST(IoScheduler, MeasuresTheTimeOfTasksWithoutThreads)
+{
+  const tbb::global_control none(tbb::global_control::max_allowed_parallelism, 1);
+  IoScheduler read(3, [](std::size_t) { std::this_thread::sleep_for(milliseconds(5)); });
+  read.SetLimit(4);
+  EXPECT_EQ(read.PeakConcurrency(), 0);
+  while (read.RunNextTask()) {
+  }
+  const double seconds = read.Seconds();
+  EXPECT_GE(seconds, 0.015);
+  std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_EQ(read.Seconds(), seconds) << "time passes after the end";
 }
 
 TEST(IoScheduler, OfAShortReadIsRefusedNothing)
@@ -417,6 +431,24 @@ TEST(IoSchedulerDeathTest, ExitWaitsForTasksThatWereLeftBehind)
 {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(ExitWhileATaskIsAtWork(), ::testing::ExitedWithCode(0), "");
+}
+
+/// Exits with 0 if a handler that runs after the scheduler's end can still carry out tasks.
+void RunTasksWhileTheProcessEnds()
+{
+  std::atexit([] {
+    const std::vector<int> once(50, 1);
+    const bool all = CountRuns(50, 4) == once && CountRuns(50, 4, [](double) { return true; }) == once;
+    std::_Exit(all ? 0 : 1);
+  });
+  CountRuns(50, 4);  // the first use of threads: the scheduler ends before the handler runs
+  std::exit(2);
+}
+
+TEST(IoSchedulerDeathTest, ExitHandlersCarryOutTasks)
+{
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(RunTasksWhileTheProcessEnds(), ::testing::ExitedWithCode(0), "");
 }
 
 /// The storage never answers.

@@ -203,7 +203,8 @@ TEST(MemoryPool, FreesWhatIsTooMuchToKeep)
 
 TEST(MemoryPool, KeptMemoryMakesRoomUnderTheLimit)
 {
-  MemoryPool pool(40 * MiB);
+  MemoryPool pool;
+  pool.SetLimit(40 * MiB);
   pool.SetKeptLimit(100 * MiB);
   TakeAndGiveBack(pool, 25 * MiB);
   MemoryArena arena(pool, 39 * MiB, 1);
@@ -215,7 +216,8 @@ TEST(MemoryPool, KeptMemoryMakesRoomUnderTheLimit)
 
 TEST(MemoryPool, NeverExceedsTheLimitByRounding)
 {
-  MemoryPool pool(100 * MiB);
+  MemoryPool pool;
+  pool.SetLimit(100 * MiB);
   const std::size_t odd = 9 * MiB + 1;
   std::vector<Buffer> buffers;
   MemoryArena arena(pool, 11 * odd, 11);

@@ -14,6 +14,7 @@ using testing::BytesOf;
 using ::testing::HasSubstr;
 using testing::MessageOf;
 using testing::TargetIn;
+using testing::TuplesOf;
 using Floats = std::vector<float>;
 
 template <typename T>
@@ -61,7 +62,7 @@ protected:
   {
     FakeSource source(this->Files, this->Behaviour);
     TaskReader reader(source, this->Meter);
-    std::vector<T> output(this->Shape.OutputTuples() * this->Shape.OutputComponents, T(-77));
+    std::vector<T> output(TuplesOf(this->Shape.OutputDims()) * this->Shape.OutputComponents, T(-77));
     const ReadTarget target = TargetIn(output.data(), this->Shape, this->Slots, TypeFor(T()));
     this->Table.Locations = {this->Place};
     const ReadPlan plan = PlanReads(this->Table, {NeededBytes(target)}, this->Storage, 1);
@@ -173,7 +174,7 @@ TEST_F(ReadTask, TakesLargeComponentsThroughSeveralPieces)
   this->Shape.Interior = {161, 119, 97};  // 7 MB per component; no length divides another
   this->Shape.OutputComponents = 2;
   this->Slots = {0, 1};
-  const std::int64_t tuples = this->Shape.OutputTuples();
+  const std::int64_t tuples = TuplesOf(this->Shape.OutputDims());
   Floats first(tuples), second(tuples), expected;
   for (std::int64_t i = 0; i < tuples; ++i) {
     first[i] = float(i);
@@ -192,7 +193,7 @@ TEST_F(ReadTask, StripsGhostsOfLargeComponentsAcrossPieces)
   this->Shape.Interior = {100, 128, 128};
   this->Shape.StoredGhosts = {2, 1, 1};
   const Dims stored = this->Shape.StoredDims();
-  Floats values(this->Shape.StoredTuples()), expected;
+  Floats values(TuplesOf(this->Shape.StoredDims())), expected;
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = float(i);
   }

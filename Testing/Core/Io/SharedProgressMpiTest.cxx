@@ -223,5 +223,6 @@ int main(int argc, char** argv)
     CheckThatWorkIsStopped(ranks);
     CheckThatWorkIsDone(ranks);
     CheckThatFaultsOfWorkAreEverybodys(ranks);
+    testing::CheckThatAllLackMemory(ranks);
   });
 }

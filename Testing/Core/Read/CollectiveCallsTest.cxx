@@ -128,6 +128,15 @@ TEST_F(CollectiveCalls, SaysThatTwoSeriesHaveAStepInCommon)
       series.Warnings, ElementsAre(::testing::AllOf(HasSubstr("one step in common"), HasSubstr(second))));
 }
 
+TEST_F(CollectiveCalls, CountsAStepThatThreeSeriesHaveOnce)
+{
+  const std::string second = testing::WriteDump(this->Folder / "more", testing::SmallCatalog());
+  const std::string third = testing::WriteDump(this->Folder / "most", testing::SmallCatalog());
+  const Series series = OpenSeries(this->Reader, {this->Summary, second, third}, {});
+  EXPECT_EQ(series.Steps.size(), 3u);
+  EXPECT_THAT(series.Warnings, ElementsAre(HasSubstr("one step in common")));
+}
+
 TEST_F(CollectiveCalls, PassesOnWhatTheUserShouldKnow)
 {
   testing::WriteText(this->Folder / "dumps.visit", "visit_dump.00001/summary.samrai\n");

@@ -145,7 +145,8 @@ TEST_F(RankReading, UsesTheMemoryOfTheReadBefore)
 TEST_F(RankReading, StaysWithinTheMemoryLimit)
 {
   LoadRequest request = this->Everything(2);
-  request.Memory = std::make_shared<MemoryPool>(1000);
+  request.Memory = std::make_shared<MemoryPool>();
+  request.Memory->SetLimit(1000);
   EXPECT_THAT(testing::MessageOf([&] { this->Load(request); }), HasSubstr("memory limit"));
 }
 

@@ -4,6 +4,10 @@
 #include "SamraiDraft.h"
 #include "TestTools.h"
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 namespace patchio {
 namespace {
 
@@ -128,6 +132,25 @@ TEST_F(ReadPatchDataOf, SaysWhenTheSummaryIsMissingOrBroken)
   this->Summary = this->Folder / "nothing.here";
   EXPECT_EQ(this->Read({0}, {"density"}).Error, ReadError::BadSummary);
   EXPECT_THAT(this->Read({0}, {"density"}).Message, HasSubstr("No such file"));
+}
+
+TEST_F(ReadPatchDataOf, SaysWhenTheSummaryChangesDuringTheCall)
+{
+  std::atomic<bool> done{false};
+  std::thread simulation([&] {
+    const auto begin = std::filesystem::last_write_time(this->Summary);
+    for (int i = 1; !done; ++i) {
+      std::filesystem::last_write_time(this->Summary, begin + std::chrono::seconds(i));
+    }
+  });
+  ReadPatchDataResult result;
+  for (int i = 0; i < 1000 && result.Error == ReadError::None; ++i) {
+    result = this->Read({0}, {"density"});
+  }
+  done = true;
+  simulation.join();
+  EXPECT_EQ(result.Error, ReadError::BadSummary);
+  EXPECT_THAT(result.Message, HasSubstr("a newer file"));
 }
 
 TEST_F(ReadPatchDataOf, GivesWhatIsSoundBesideBadData)

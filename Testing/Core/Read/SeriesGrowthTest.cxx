@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <thread>
 
 namespace patchio {
 namespace {
@@ -147,6 +148,22 @@ TEST_F(SeriesGrowth, WaitsForValues)
   EXPECT_TRUE(this->Look());
   this->Show(2, 2);
   EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), IsEmpty());
+}
+
+TEST_F(SeriesGrowth, WaitsForAStepThatALaterStepHasOvertaken)
+{
+  const std::string cluster = testing::ClusterPath(this->Dumps.Paths()[1], 1);
+  std::filesystem::copy(cluster, this->Folder / "whole");
+  std::filesystem::resize_file(cluster, std::filesystem::file_size(cluster) / 2);
+  this->Open({0});
+  this->List({0, 1, 2});
+  // Younger files always count as changed.
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  EXPECT_TRUE(this->Look());
+  EXPECT_THAT(this->Times(), ElementsAre(0, 2));
+  std::filesystem::copy(this->Folder / "whole", cluster, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_TRUE(this->Look()) << "the files that are watched did not change";
+  EXPECT_THAT(this->Times(), ElementsAre(0, 1, 2));
 }
 
 TEST_F(SeriesGrowth, TellsOfStepsThatDoNotComeOnceThatIsClear)

@@ -335,6 +335,19 @@ TEST_F(ValueCaching, KeepsNothingThatIsBroken)
   EXPECT_EQ(this->Show(catalog, request), CubeBytes);
 }
 
+TEST_F(ValueCaching, KeepsNoRecordOfAReadWithoutAnyValues)
+{
+  const Catalog catalog = this->Cubes(1);
+  const LoadRequest request = this->Cached(Patches(catalog), {0});
+  this->Change = [](const std::vector<PatchVariable>&, LocationTable& table) {
+    table.ByteRanges[0].Offset = 1 << 30;  // beyond the end
+  };
+  EXPECT_EQ(this->LoadWritten(catalog, request).At(0, 0).Status, ArrayStatus::Failed);
+  this->Change = nullptr;
+  EXPECT_EQ(this->Show(catalog, request), CubeBytes);
+  EXPECT_EQ(this->Cache->Find({KeyOfValues(catalog, request.Variables[0])}, 1)[0].size(), 1u);
+}
+
 TEST_F(ValueCaching, KeepsFormsOfAVariableApart)
 {
   Catalog catalog = this->Cubes(1);

@@ -133,7 +133,8 @@ void CheckWriting(Communicator& ranks, const std::string& folder, int victim)
   const auto name = [&](const char* what) { return fmt::format("{}/{}-{}", folder, what, victim); };
   Expect(FaultOfWriting(ranks, name("well")).empty(), where + " well");
   if (Rank == 0) {
-    Expect(IndexFileHead::Read(name("well")).ShardCount() == std::size_t(Ranks), where + ": another file");
+    Expect(IndexFileHead::Read(*OpenIndexFile(name("well"))).ShardCount() == std::size_t(Ranks),
+        where + ": another file");
   }
   if (victim > 0) {  // rank 0 makes the file
     const std::string fault = FaultOfWriting(ranks, Rank == victim ? folder + "/none" : name("torn"));
@@ -145,7 +146,7 @@ void CheckWriting(Communicator& ranks, const std::string& folder, int victim)
   if (Rank == 0) {
     bool refused = false;
     try {
-      IndexFileHead::Read(name("shut"));
+      IndexFileHead::Read(*OpenIndexFile(name("shut")));
     } catch (const IndexFileError& error) {
       refused = error.Fault == FileFault::Unfinished;
     }

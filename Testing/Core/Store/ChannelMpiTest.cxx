@@ -131,7 +131,7 @@ void CheckDamaged(const Truth& truth, const std::string& indexFile)
   const Group all(1 << 20);
   if (all.Ranks->Rank() == 0) {
     std::fstream file(indexFile, std::ios::binary | std::ios::in | std::ios::out);
-    const IndexFileHead head = IndexFileHead::Read(indexFile);
+    const IndexFileHead head = IndexFileHead::Read(*OpenIndexFile(indexFile));
     file.seekp(static_cast<std::streamoff>(head.ShardEntry(head.ShardCount() - 1).Offset + 3));
     file.put('\x55');
   }

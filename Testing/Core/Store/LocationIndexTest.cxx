@@ -135,22 +135,6 @@ TEST_F(IrregularIndex, RefusesBytesBeyondTheirFile)
   EXPECT_THROW(index.Check(this->Data, std::vector<std::uint64_t>(4, largest - 1)), Error);
 }
 
-TEST_F(IrregularIndex, CountsStoredBytes)
-{
-  const LocationIndex index = Build(this->Data, this->Ask, 3, 4).Make(this->Data);
-  std::uint64_t expected = 0;
-  for (const PatchVariable& request : AllRequests(this->Data)) {
-    const LocationTable one = this->Ask({request});
-    for (const ByteRange& byteRange : one.ByteRanges) {
-      expected += byteRange.Bytes;
-    }
-    for (const Chunk& chunk : one.Chunks) {
-      expected += chunk.Bytes;
-    }
-  }
-  EXPECT_EQ(index.StoredBytes(this->Data), expected);
-}
-
 TEST_F(IrregularIndex, RefusesShardsThatDoNotFitTheCatalog)
 {
   const Built built = Build(this->Data, this->Ask, 2, 4);

@@ -4,10 +4,13 @@
 #include "Base/Communicator.h"
 
 #include <mpi.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -66,6 +69,51 @@ public:
 private:
   std::string Name;
 };
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool CanLimitMemory = false;
+#else
+constexpr bool CanLimitMemory = true;
+#endif
+
+/// Runs `call`, which needs 40 MiB, and limits the memory of rank `poor` meanwhile. Returns the message of
+/// the error.
+template <typename Call>
+std::string FaultWithLittleMemory(int poor, Call call)
+{
+  rlimit before{};
+  ::getrlimit(RLIMIT_AS, &before);
+  if (Rank == poor) {
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit little{pages * ::sysconf(_SC_PAGESIZE) + (16 << 20), before.rlim_max};
+    ::setrlimit(RLIMIT_AS, &little);
+  }
+  std::string fault = CatchError(call);
+  ::setrlimit(RLIMIT_AS, &before);
+  return fault;
+}
+
+/// Checks that no rank waits for a rank that has too little memory for a message.
+inline void CheckThatAllLackMemory(Communicator& ranks)
+{
+  if (!CanLimitMemory) {
+    return;
+  }
+  const auto expect = [](int poor, auto call) {
+    const std::string fault = FaultWithLittleMemory(poor, call);
+    Expect(fault.find("Out of memory") == 0, "instead of a lack of memory on a rank: " + fault);
+  };
+  const int last = ranks.Size() - 1;
+  const std::string large(40 << 20, 'x'), none;
+  std::vector<std::string> texts(ranks.Size()), into;
+  texts[last] = Rank == 0 ? large : none;
+  expect(last, [&] { ranks.AllGather(Rank == 0 ? large : none); });
+  expect(last, [&] { ranks.Exchange(texts, into); });
+  expect(0, [&] { ranks.Gather(Rank == last ? large : none); });
+  ranks.Exchange(texts, into);
+  Expect(Rank != last || into[0] == large, "an exchange after a fault");
+}
 
 /// The main program: runs checks(ranks), and prints `success` if all checks hold on all ranks. Returns the
 /// exit status.

@@ -12,6 +12,11 @@
 
 namespace patchio::testing {
 
+inline std::int64_t TuplesOf(const Dims& dims)
+{
+  return dims[0] * dims[1] * dims[2];
+}
+
 /// Copies the value with the number `index` of a component's stored array, whose bytes start at `value`, to
 /// its place in the output, if there is one.
 inline void PlaceNaively(const ArrayShape& shape, const std::byte* value, std::int64_t index,

@@ -1,5 +1,6 @@
 #include "Tuning/IoReport.h"
 
+#include "Base/Bytes.h"
 #include "TestTools.h"
 
 namespace patchio {
@@ -7,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Rank 0 of several ranks. The test sets the numbers of the other ranks.
+/// Rank 0 of several ranks. The test sets the numbers and the notes of the other ranks.
 class FakeCommunicator : public Communicator
 {
 public:
@@ -15,7 +16,10 @@ public:
   int Rank() const override { return 0; }
   int Size() const override { return static_cast<int>(this->Others.size()) + 1; }
   void Broadcast(std::vector<std::byte>&) override {}
-  std::vector<std::string> AllGather(const std::string&) override { return {}; }
+  std::vector<std::string> AllGather(const std::string& mine) override
+  {
+    return {mine, JoinTexts(this->OtherNotes), JoinTexts(this->OtherNotes)};
+  }
   std::vector<int> AllGather(const std::vector<int>&) override { return {}; }
   std::vector<double> AllGather(const std::vector<double>& mine) override
   {
@@ -32,6 +36,8 @@ public:
     }
     return all;
   }
+
+  std::vector<std::string> OtherNotes;
 
 private:
   std::vector<std::vector<double>> Others;
@@ -76,9 +82,10 @@ TEST(IoReport, DividesReadTimeIntoWaitingAndDecoding)
 TEST(IoReport, AddsAndComparesOverTheRanks)
 {
   IoReport mine = Example();
-  mine.Notes = {"mine"};
+  mine.Notes = {"mine", "3 arrays", "4 arrays"};
   FakeCommunicator comm({{2, 3, 100, 200, 300, 6e9, 3, 0.5, 9, 2, 1, 40, 6, 2, 1, 5e9, 0.25, 50, 7e9, 5},
       {5, 6, 1, 2, 3, 4, 6, 3, 1, 0.25, 8, 2, 1, 1, 1, 3, 0.5, 1, 2, 6}});
+  comm.OtherNotes = {"15 arrays", "theirs"};
   const IoReport total = CombineOverRanks(mine, comm);
   EXPECT_EQ(total.Ranks, 3);
   EXPECT_EQ(total.ThreadsMin, 2);
@@ -101,7 +108,7 @@ TEST(IoReport, AddsAndComparesOverTheRanks)
   EXPECT_EQ(total.AssembleSeconds, 8);
   EXPECT_EQ(total.StorageSeconds, 8.5);
   EXPECT_EQ(total.DecodeSeconds, 3.5);
-  EXPECT_EQ(total.Notes, std::vector<std::string>{"mine"});
+  EXPECT_EQ(total.Notes, (std::vector<std::string>{"mine", "3 arrays", "4 arrays", "theirs"}));
 }
 
 TEST(IoReport, OfOneProcessStaysAsItIs)

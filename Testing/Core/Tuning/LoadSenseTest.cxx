@@ -316,7 +316,6 @@ TEST(LoadByRate, TakesItsCurveFromAProfile)
   profile.Fit = FitRates(samples);
   const auto curve = CurveOf(profile);
   ASSERT_TRUE(curve);
-  EXPECT_EQ(curve->Least, 1);
   EXPECT_EQ(curve->Most, 128);
   EXPECT_NEAR(curve->Best, 16, 3);
   EXPECT_NEAR(curve->Rate(32), Kinked().Rate(32), 0.1 * Kinked().Rate(32));

@@ -123,6 +123,10 @@ TEST(ReportData, SaysOfACancelledReadHowFarItCame)
   // The value is not known until all ranks have sent it.
   data.BytesToRead = 0;
   EXPECT_THAT(data.Text(), ::testing::HasSubstr("6.00 GB of 6.00 GB"));
+  EXPECT_EQ(Json::parse(data.Json())["wanted_bytes"], 6e9);
+  data.Last.Bytes = 0;
+  EXPECT_THAT(data.Text(), ::testing::HasSubstr("s: 0 bytes read from /data/"));
+  EXPECT_EQ(Json::parse(data.Json())["wanted_bytes"], 0);
 }
 
 TEST(ReportData, IsSoundJsonWhateverTheNames)

@@ -149,6 +149,15 @@ TEST_F(Profiles, ComeBackAsTheyWereSaved)
   EXPECT_THAT(found.Notes, ElementsAre("a \"note\""));
 }
 
+TEST_F(Profiles, AreFittedOnlyIfChosen)
+{
+  const std::string file = SaveProfile(Measured());
+  const StorageProfile parsed = ParseProfiles(testing::ReadBytes(file), file).at(0);
+  EXPECT_FALSE(parsed.Fit.Known()) << "a folder may have a thousand profiles";
+  EXPECT_EQ(parsed.Concurrency, 16);
+  EXPECT_TRUE(this->Find("/proj/x").value().Fit.Known());
+}
+
 TEST_F(Profiles, AreReplacedByNewerOnesAndLeaveNothingElse)
 {
   StorageProfile profile = Measured();

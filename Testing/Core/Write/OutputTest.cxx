@@ -8,6 +8,8 @@
 
 #include "TestTools.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -338,6 +340,31 @@ TEST(WritingThread, KeepsFaults)
   thread.Finish();
   EXPECT_EQ(thread.TakeFaults(), "first\nthird");
   EXPECT_EQ(thread.TakeFaults(), "");
+}
+
+/// A job that a later job starts would find other values in the simulation's arrays.
+TEST(WritingThread, NeedsNoThread)
+{
+  pthread_attr_t before, huge;
+  ASSERT_EQ(::pthread_getattr_default_np(&before) + ::pthread_getattr_default_np(&huge), 0);
+  ::pthread_attr_setstacksize(&huge, std::size_t(1) << 47);  // too large, so that no thread can start
+  ASSERT_EQ(::pthread_setattr_default_np(&huge), 0);
+  std::vector<int> done;
+  WritingThread thread(100, 5);
+  const std::string fault = CatchError([&] {
+    thread.Add(60, [&] {
+      done.push_back(1);
+      throw Error("first");
+    });
+  });
+  ::pthread_setattr_default_np(&before);
+  EXPECT_EQ(fault, "");
+  EXPECT_EQ(done, std::vector<int>{1});
+  EXPECT_EQ(thread.TakeFaults(), "first");
+  thread.WaitForMemory(100);
+  thread.Add(100, [&] { done.push_back(2); });
+  thread.Finish();
+  EXPECT_EQ(done, (std::vector<int>{1, 2}));
 }
 
 TEST(WritingThread, DoesNotWaitForEver)

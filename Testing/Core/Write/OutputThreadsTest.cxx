@@ -6,10 +6,15 @@
 #include "Write/ChannelOutput.h"
 #include "Write/SensorWriter.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -97,6 +102,50 @@ TEST(OutputThreads, SensorsDoNotGatherForLongerThanTheyMay)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_EQ(StepsIn(folder / "s.h5"), 3);
+}
+
+namespace {
+
+/// Waits until the writer of `path` has two descriptors of the file, for numbers and for values, and makes
+/// the first one fail.
+void BreakFirstDescriptor(const std::string& path)
+{
+  std::set<int> found;
+  for (const Stopwatch waited; found.size() < 2 && waited.Seconds() < 30;) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code ignored;
+      if (std::filesystem::read_symlink(entry.path(), ignored) == path) {
+        found.insert(std::stoi(entry.path().filename()));
+      }
+    }
+  }
+  ASSERT_EQ(found.size(), 2u);
+  const int broken = ::open(path.c_str(), O_RDONLY);
+  ::dup2(broken, *found.begin());
+  ::close(broken);
+}
+
+}  // namespace
+
+/// Steps that are not in the file's numbers are lost, although their values are in the file.
+TEST(OutputThreads, AFaultNamesTheStepsThatItLost)
+{
+  const TempFolder folder;
+  const std::string path = std::filesystem::canonical(folder / "").string() + "/s.h5";
+  for (const int count : {2, 4}) {
+    SensorSteps steps(path, R"("steps at once": 2, "overwrite": true)");
+    for (int step = 0; step < count; ++step) {
+      steps.Add(step);
+      if (step == 1) {
+        BreakFirstDescriptor(path);
+      }
+    }
+    EXPECT_THAT(patchio::testing::MessageOf([&] { steps.Flush(); }),
+        ::testing::AllOf(::testing::HasSubstr("Writing steps 0 to 1 failed"),
+            ::testing::Not(::testing::HasSubstr("steps 2 to 3"))));
+    EXPECT_THAT(
+        patchio::testing::MessageOf([&] { steps.Add(count); }), ::testing::HasSubstr("no later steps"));
+  }
 }
 
 TEST(OutputThreads, CatalogsAreWrittenWhileTheNextOneComes)

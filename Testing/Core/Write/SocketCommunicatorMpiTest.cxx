@@ -1,11 +1,13 @@
 // Ranks that are joined by sockets: mpiexec -n NP patchio_socket_communicator_mpi_test
 //
-// The results must equal those of MPI. A rank that waits forever shows as the time limit.
+// The results must equal those of MPI. Also tests the lack of memory with BoundedCommunicator. A rank that
+// waits forever shows as the time limit.
 #include "Write/SocketCommunicator.h"
 
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "MpiTest.h"
+#include "Write/BoundedCommunicator.h"
 
 #include <memory>
 #include <random>
@@ -79,8 +81,25 @@ void CheckThatWaitsEnd(Communicator& mpi)
   Expect(Rank != 0 || fault.find(whom) != std::string::npos, "other ranks than those: " + fault);
 }
 
+/// The last rank has too little memory for a text, and stops. Otherwise, its next call would take the text
+/// for the length of the next text.
+void CheckThatALackOfMemoryIsNoticed(Communicator& mpi)
+{
+  const std::unique_ptr<Communicator> sockets = MakeSocketCommunicator(mpi, 60);
+  const std::string large(40 << 20, 'x'), none;
+  const std::string fault =
+      testing::FaultWithLittleMemory(mpi.Size() - 1, [&] { sockets->AllGather(Rank == 0 ? large : none); });
+  const std::string later = CatchError([&] { sockets->AllGather(none); });
+  Expect(!later.empty(), "a rank without memory that is not noticed");
+  if (Rank == mpi.Size() - 1) {
+    Expect(fault.find("Out of memory") == 0 && later == fault, "other faults: " + fault + "; " + later);
+  }
+}
+
 void Run(Communicator& mpi)
 {
+  BoundedCommunicator bounded(MPI_COMM_WORLD, 60, "the test");
+  testing::CheckThatAllLackMemory(bounded);
   CheckThatBothTellTheSame(mpi, *MakeSocketCommunicator(mpi, 60));
   const std::unique_ptr<Communicator> first = MakeSocketCommunicator(mpi, 60);
   const std::unique_ptr<Communicator> second = MakeSocketCommunicator(mpi, 60);
@@ -97,6 +116,9 @@ void Run(Communicator& mpi)
   if (mpi.Size() > 1) {
     CheckThatAnEndIsNoticed(mpi);
     CheckThatWaitsEnd(mpi);
+    if (testing::CanLimitMemory) {
+      CheckThatALackOfMemoryIsNoticed(mpi);
+    }
   }
 }
 

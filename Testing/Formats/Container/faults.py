@@ -298,6 +298,16 @@ def exports(arguments, folder, truth):
     expect(code == 1 and other in text and os.listdir(other) == ["thesis.tex"], "a folder of something else: %d, %s", code, text)
     code, text = run(arguments, "export", arguments.series, os.path.join(folder, "nowhere/x"))
     expect(code == 1 and "nowhere" in text, "a folder that is not there: %d, %s", code, text)
+    boxes, empty = [[0, 3, 0, 3, 0, 3], [4, 7, 0, 3, 0, 3]], os.path.join(folder, "empty.vtkhdf")
+    with h5py.File(empty, "w") as file:    # boxes without variables
+        group = file.create_group("VTKHDF")
+        group.attrs.update({"Version": [1, 0], "Type": np.bytes_("OverlappingAMR"), "GridDescription": np.bytes_("XYZ"), "Origin": [0.0, 0.0, 0.0]})
+        group.create_group("Level0").attrs["Spacing"] = [1.0, 1.0, 1.0]
+        group["Level0/AMRBox"] = np.array(boxes)
+    code, text = run(arguments, "export", empty, os.path.join(folder, "boxes"))
+    expect(code == 0, "boxes without variables: %d, %s", code, text)
+    with h5py.File(os.path.join(folder, "boxes", "step.000000.hdf"), "r") as file:
+        expect(sorted(file["VTKHDF/Level0/AMRBox"][...].tolist()) == boxes, "boxes without variables: %s", file["VTKHDF/Level0/AMRBox"][...])
     os.makedirs(os.path.join(folder, "faults.pio"))    # the name activates faults for files below the folder
     target = os.path.join(folder, "faults.pio", "pieces")
     for how in ("ENOSPC", "EIO", "short", "EINTR"):
@@ -337,6 +347,7 @@ def damaged(arguments, folder, truth):
     """Changes bytes. `verify` must find them, and name their place."""
     container = os.path.join(folder, "damaged.pio")
     step = stranger.read(truth.path)[0]
+    arrays = sum(1 for one in stranger.read(truth.path) for _ in one.values())
     place = next(s for s in step.json["data sets"] if s["level"] == 0)
     edits = [(step.json["files"][0], place["offset"] + 3, "'%s' on patch" % step.json["variables"][place["variable"]]["name"]),
              (step.json["files"][0], step.json["tables"]["boxes"]["offset"] + 1, "the table 'boxes'"),
@@ -350,6 +361,8 @@ def damaged(arguments, folder, truth):
         change(os.path.join(container, name), offset)
         code, text = run(arguments, "verify", container)
         expect(code == 1 and (wanted in text or "no complete step" in text), "%s at %d: exit code %d, %s", name, offset, code, text)
+        # Arrays whose checksums cannot be read count, too.
+        expect(wanted != "checksums" or ", %d arrays in " % arrays in text, "%s at %d: not %d arrays, %s", name, offset, arrays, text)
     # A step that cannot be opened counts as one fault.
     path = os.path.join(container, step.json["files"][0])
     for edit in (lambda: os.remove(path), lambda: os.truncate(path, 100), lambda: change(path, step.json["tables"]["boxes"]["offset"] + 1)):

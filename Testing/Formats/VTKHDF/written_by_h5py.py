@@ -194,6 +194,17 @@ def check_names_on_the_terminal():
     expect(status == 0 and "a?[2J?b" in text and "\x1b" not in text, "%s: %r", path, text)
 
 
+def check_dates_as_field_data():
+    """Tests field data with the name of the time that are not a number."""
+    path = path_of("dated.vtkhdf")
+    for time in (None, 2.5):
+        write_image(path, (0, 4, 0, 3, 0, 2), {"good": ("CellData", 1, "f8")}, time=time)
+        with h5py.File(path, "r+") as file:
+            file["VTKHDF/FieldData/Time"] = np.array([b"2024-01-01"])
+        series, said = opened(path)
+        expect(series is not None and said == "" and list(series.times) == [time or 0], "%s: %s", path, said)
+
+
 def check_one_warning_for_many():
     """Tests an array that is unsupported on all levels, and a series of files."""
     paths = [path_of("many_%d.vtkhdf" % number) for number in range(3)]
@@ -299,7 +310,7 @@ def main():
     os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "metadata")
     os.environ["TMPDIR"] = os.path.join(folder, "sessions")    # a separate session folder of MPI
     os.makedirs(os.environ["TMPDIR"])
-    for check in (check_flat_images, check_left_out, check_large_chunks, check_user_block, check_names_on_the_terminal, check_one_warning_for_many, check_meshes, check_other_types, check_spellings, check_truncated):
+    for check in (check_flat_images, check_left_out, check_large_chunks, check_user_block, check_names_on_the_terminal, check_dates_as_field_data, check_one_warning_for_many, check_meshes, check_other_types, check_spellings, check_truncated):
         check()
     if failed:
         raise SystemExit("%d faults" % len(failed))
