@@ -340,13 +340,13 @@ void vtkPatchWriter::WriteStep(
                 channel.Name, PlainText(name)));
       }
     }
-    // A background thread writes the step even if WriteTo() throws an error of an earlier step.
-    if (to.Thread().IsAsynchronous()) {
-      self.Steps[step.Number] = step.Time;
-    }
     input.WriteTo(to, c,
         IsConfigured(*this) ? CompressionOf(channel.Compression)
                             : static_cast<container::CompressionChoice>(this->Compression));
+    if (to.Thread().IsAsynchronous()) {  // the thread writes the step, also after faults of earlier steps
+      self.Steps[step.Number] = step.Time;
+    }
+    to.ThrowNewFaults();
   }
   self.Steps[step.Number] = step.Time;
 }

@@ -1,6 +1,7 @@
 #include "Tuning/IoReport.h"
 
 #include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Base/Text.h"
 
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <iterator>
 #include <set>
 
 namespace patchio {
@@ -128,23 +131,45 @@ std::string IoReport::Text() const
 
 namespace {
 
+std::string WithoutDigits(std::string text)
+{
+  text.erase(std::remove_if(text.begin(), text.end(), IsDigit), text.end());
+  return text;
+}
+
+/// Adds the notes in `joined`, a result of JoinTexts(), to `all`, unless they are in `known`. Then adds their
+/// texts without digits to `known`.
+void AddNotes(const std::string& joined, std::vector<std::string>& all, std::set<std::string>& known)
+{
+  std::set<std::string> found;
+  for (const std::string& note : SplitTexts(joined)) {
+    const std::string words = WithoutDigits(note);
+    found.insert(words);
+    if (known.count(words) == 0) {
+      all.push_back(note);
+    }
+  }
+  known.merge(found);
+}
+
 /// Returns the notes of all ranks in rank order, without notes that differ from those of earlier ranks only
-/// in their numbers. Collective: every rank of the communicator calls it.
+/// in their numbers. Gathers notes only if a rank has one that rank 0 lacks. Collective: every rank of the
+/// communicator calls it.
 std::vector<std::string> CombineNotes(const std::vector<std::string>& notes, Communicator& ranks)
 {
-  std::vector<std::string> all;
-  std::set<std::string> known;  // the notes of earlier ranks, without digits
-  for (const std::string& ofRank : ranks.AllGather(JoinTexts(notes))) {
-    std::set<std::string> found;
-    for (const std::string& note : SplitTexts(ofRank)) {
-      std::string words = note;
-      words.erase(std::remove_if(words.begin(), words.end(), IsDigit), words.end());
-      if (known.count(words) == 0) {
-        all.push_back(note);
-      }
-      found.insert(words);
+  const std::string own = JoinTexts(notes);
+  std::vector<std::byte> ofRank0(own.size());
+  std::memcpy(ofRank0.data(), own.data(), own.size());
+  ranks.Broadcast(ofRank0);
+  std::vector<std::string> all, others;
+  std::set<std::string> known;
+  AddNotes({reinterpret_cast<const char*>(ofRank0.data()), ofRank0.size()}, all, known);
+  std::copy_if(notes.begin(), notes.end(), std::back_inserter(others),
+      [&](const std::string& note) { return known.count(WithoutDigits(note)) == 0; });
+  if (!AllOf(ranks, others.empty())) {
+    for (const std::string& ofRank : ranks.AllGather(JoinTexts(others))) {
+      AddNotes(ofRank, all, known);
     }
-    known.merge(found);
   }
   return all;
 }

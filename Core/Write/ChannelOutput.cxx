@@ -236,11 +236,9 @@ void ChannelOutput::Write(std::size_t channel, container::StepToWrite step, std:
   if (!copies || packs) {  // the write of chunks calls HDF5, and ParaView may use the same copy
     thread.FinishWithoutLimit();
   }
-  this->ThrowNewFaults();
 }
 
-/// Throws Error, the same on all ranks, with the new faults of rank 0's writing thread. The threads of all
-/// ranks have the same faults, but not at the same time. Collective: every rank of the communicator calls it.
+// The threads of all ranks have the same faults, but not at the same time: rank 0's faults are thrown.
 void ChannelOutput::ThrowNewFaults()
 {
   const std::string faults = this->Ranks.AllGather(this->Writer->TakeFaults())[0];

@@ -122,14 +122,17 @@ public:
   std::vector<std::size_t> ChannelsFor(std::int64_t step) const;
 
   /// Writes a step to a channel. `bytes`: size of this rank's values. getValues(form) returns the values in
-  /// the form that the target needs. Throws Error, the same on all ranks, for the known faults of this step
-  /// and of earlier steps that were not thrown yet. A fault in a separate thread may become known only in a
-  /// later call. Writes this step even after a fault of an earlier step. Collective: every rank of the
+  /// the form that the target needs. Throws Error, the same on all ranks, if the step could not be prepared
+  /// and will not be written; ThrowNewFaults() throws faults of the write. Collective: every rank of the
   /// communicator calls it.
   void Write(std::size_t channel, container::StepToWrite step, std::uint64_t bytes,
       const std::function<container::HeldValues(ValueForm form)>& getValues);
+  /// Throws Error, the same on all ranks, with the known faults of writes that were not thrown yet. A fault
+  /// in a separate thread may become known only in a later call. Collective: every rank of the communicator
+  /// calls it.
+  void ThrowNewFaults();
   /// Waits until all steps are written, except for steps that targets gather; see Flush(). Throws Error like
-  /// Write(), and after the time limit. Collective: every rank of the communicator calls it.
+  /// ThrowNewFaults(), and after the time limit. Collective: every rank of the communicator calls it.
   void Finish();
   /// Waits like Finish(), but only for the writes of this rank, and without MPI, so that MPI may have been
   /// finalized. Returns the message of the Error that Finish() would throw, or an empty text. Not collective.
@@ -163,7 +166,6 @@ private:
 
   Communicator& WritingRanks() const { return this->ThreadRanks ? *this->ThreadRanks : this->Ranks; }
   void WritePart(std::int64_t step, StepPart& part);
-  void ThrowNewFaults();
 
   const OutputConfig Config;
   Communicator& Ranks;

@@ -95,8 +95,10 @@ PendingStep KwaveTarget::Prepare(container::StepToWrite step, const SimulationAr
         this->CopyValues(portion, step, source.Arrays, sample.Values[portion]);
       }
     }
-    this->Uniform.Add(step.Data);
   });
+  // Also after a fault: all ranks must refuse the same numbers, and lay the files out once.
+  const std::string notAdded = CatchError([&] { this->Uniform.Add(step.Data); });
+  sample.Fault = sample.Fault.empty() ? notAdded : sample.Fault;
   return [this, sample = std::move(sample)](const container::HeldValues&, int threads) mutable {
     this->Writer.Add(std::move(sample), threads);
   };

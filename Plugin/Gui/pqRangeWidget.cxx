@@ -38,6 +38,8 @@ pqRangeWidget::pqRangeWidget(vtkSMProxy* smproxy, vtkSMProperty* range, QWidget*
   if (this->Array) {
     pqCoreUtilities::connect(
         this->Array, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(updateRangeLabel()));
+    pqCoreUtilities::connect(
+        this->Array, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(initializeRange()));
     pqCoreUtilities::connect(smproxy->GetProperty("SkipByValue"), vtkCommand::UncheckedPropertyModifiedEvent,
         this, SLOT(initializeRange()));
   }

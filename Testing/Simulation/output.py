@@ -445,7 +445,7 @@ def run_apart(options, folder, what, *more, **settings):
     command = [options.apart, config(place, {**channel, "path": os.path.join(place, os.path.basename(channel["path"]))}, **settings), what, *more]
     code, said = run(command, 5 if settings.get("mode") == "ranks" else 4, timeout=60)
     told = {}
-    for rank, call, seconds, text in re.findall(r"^rank (\d), ([^:]*), ([0-9.]+) s: (.*)", said, re.M):
+    for rank, call, seconds, text in re.findall(r"rank (\d), ([^:\n]*), ([0-9.]+) s: (.*)", said):    # mpiexec may join lines of two ranks
         told.setdefault(int(rank), {})[call] = (float(seconds), text)
     return told, said, place, code
 

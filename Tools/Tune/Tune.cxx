@@ -116,8 +116,13 @@ StorageFacts GatherFacts(const Options& options)
   if (!fs::exists(about)) {
     throw FileError(options.Path, "a data set or a folder", "nothing", "Check the path");
   }
-  if (!fs::is_directory(about) || FindFormat(options.Path)) {
+  if (!fs::is_directory(about)) {
     facts.StepBytes = BytesOfLastStep(options.Path);
+  } else if (FindFormat(options.Path)) {  // the data may be incomplete; the advice needs the storage only
+    const std::string fault = CatchError([&] { facts.StepBytes = BytesOfLastStep(options.Path); });
+    if (!fault.empty()) {
+      facts.Notes.push_back(fault);
+    }
   }
   facts.StorageMount = MountOf(options.Path);
   facts.Profile = FindProfile(options.Path, &facts.Notes, options.Ranks);

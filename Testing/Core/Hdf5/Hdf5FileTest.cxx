@@ -223,9 +223,9 @@ TEST_F(Hdf5File, ReadsUnwrittenChunksBehindUserBlocks)
     H5Pset_chunk(creation, 1, &chunk);
     H5Pset_fill_value(creation, H5T_NATIVE_FLOAT, &fill);
   };
-  testing::WriteHdf5(this->Path, {{"/values", testing::FloatsStoredAs({}, {3}, chunked)}},
+  testing::WriteHdf5(this->Path, {{"/values", testing::FloatsStoredAs({}, {4}, chunked)}},
       [](hid_t creation, hid_t) { H5Pset_userblock(creation, 512); });
-  EXPECT_EQ(hdf5::File(this->Path).Doubles("/values", 3), (std::vector<double>{2.5, 2.5, 2.5}));
+  EXPECT_EQ(hdf5::File(this->Path).Doubles("/values", 4), (std::vector<double>{2.5, 2.5, 2.5, 2.5}));
 }
 
 namespace {

@@ -25,8 +25,9 @@ public:
   {
     std::vector<double> all = mine;
     for (const std::vector<double>& other : this->Others) {
-      // The other ranks contribute 0 to all other calls, such as that for moments.
-      all.insert(all.end(), mine.size(), 0);
+      // The other ranks contribute 0 to other calls, such as that for moments, and 1 to whether they have
+      // notes that this rank lacks.
+      all.insert(all.end(), mine.size(), mine.size() == 1 ? !this->OtherNotes.empty() : 0);
       if (other.size() == mine.size()) {
         const auto theirs =
             std::copy(other.begin(), other.end(), all.end() - static_cast<std::ptrdiff_t>(mine.size()));

@@ -86,7 +86,7 @@ void CheckThatWaitsEnd(Communicator& mpi)
 void CheckThatALackOfMemoryIsNoticed(Communicator& mpi)
 {
   const std::unique_ptr<Communicator> sockets = MakeSocketCommunicator(mpi, 60);
-  const std::string large(40 << 20, 'x'), none;
+  const std::string large(80 << 20, 'x'), none;  // more than the C library reserves for a thread
   const std::string fault =
       testing::FaultWithLittleMemory(mpi.Size() - 1, [&] { sockets->AllGather(Rank == 0 ? large : none); });
   const std::string later = CatchError([&] { sockets->AllGather(none); });
