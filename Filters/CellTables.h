@@ -27,7 +27,6 @@ struct CellShape
     }
   }
 
-  /// Returns the number of corners of a cell.
   int CornerCount() const { return 1 << this->Axes; }
 
   int Axes = 0;                   ///< number of axes of a cell

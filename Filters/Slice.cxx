@@ -277,7 +277,7 @@ public:
     std::array<double, 2> Inner, Outer;  ///< lower and upper position
   };
 
-  /// Returns the runs of visible cells above the plane, or that the plane cuts.
+  /// Returns the runs of visible cells in the layer AlignedCut::Layer of each cut.
   static std::vector<Run> RunsOf(const std::vector<AlignedCut>& cuts);
 
   /// Makes the coverage from the runs of all ranks.

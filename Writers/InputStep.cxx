@@ -58,7 +58,8 @@ struct FlagMeaning
   /// True: the writer writes duplicate cells within the block, because the duplicates are cells that another
   /// patch also has.
   bool IsWholePatch = false;
-  /// True: all duplicates are ghost cells, unlike in the output of PatchIO's reader.
+  /// True: the block is part of AMR data, whose duplicates are all ghost cells. False: a cell that is a
+  /// duplicate and refined may be a refined cell of PatchIO's reader.
   bool IsAmrBlock = false;
 };
 

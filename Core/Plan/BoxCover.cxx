@@ -154,7 +154,8 @@ int Coverer::IndexOfPlane(int axis, int plane) const
   return static_cast<int>(std::lower_bound(planes.begin(), planes.end(), plane) - planes.begin());
 }
 
-/// Appends the best cover of the boxes to the result. Returns the cost of the cover.
+/// Appends a cover of the boxes to the result: recursive cuts, or each box alone once the limits on the
+/// search are reached. Returns the cost of the cover.
 double Coverer::Solve(PlaneBoxes planeBoxes, int depth)
 {
   if (planeBoxes.size() == 1 && HasOwner(planeBoxes[0])) {

@@ -109,7 +109,7 @@ class RowOrder
 public:
   explicit RowOrder(const Catalog& catalog);
 
-  /// Returns the row of a patch.
+  /// Returns the row of the index that describes the patch with the global number `patch`.
   std::uint32_t RowOf(int patch) const
   {
     return this->Rows.empty() ? static_cast<std::uint32_t>(patch) : this->Rows[patch];

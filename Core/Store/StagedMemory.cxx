@@ -114,9 +114,9 @@ void StagedMemory::MapShared(Communicator& ranks, const StageSettings& settings)
   }
 }
 
-/// Creates the file with the path `name` in `folder`, with the size of the block, and removes files of killed
+/// Creates the file `path` in `folder`, with the size of the block, and removes files of killed
 /// programs. Throws Error if there is not enough space or memory, or if the folder is not writable.
-void StagedMemory::CreateFile(const std::string& folder, const std::string& name)
+void StagedMemory::CreateFile(const std::string& folder, const std::string& path)
 {
   const std::uint64_t needed = this->Bytes + FreeBytes;
   struct statvfs system = {};
@@ -127,22 +127,22 @@ void StagedMemory::CreateFile(const std::string& folder, const std::string& name
     throw FileError(folder, fmt::format("space for {} bytes", this->Bytes), "less");
   }
   RemoveStaleFiles(folder, fmt::format("patchio-{}-", ::getuid()), "", StrayMemoryAge);
-  const PlainFile file(name, PlainFile::Purpose::Create, 0600);
+  const PlainFile file(path, PlainFile::Purpose::Create, 0600);
   const std::string fault = CatchError([&] { file.Reserve(std::max<std::uint64_t>(this->Bytes, 1)); });
   if (!fault.empty()) {
-    ::unlink(name.c_str());
+    ::unlink(path.c_str());
     throw Error(fault);
   }
 }
 
-/// Maps the file `name` into memory. Throws Error if the file cannot be opened or mapped.
-void StagedMemory::Map(const std::string& name)
+/// Maps the file `path` into memory. Throws Error if the file cannot be opened or mapped.
+void StagedMemory::Map(const std::string& path)
 {
-  const PlainFile file(name, PlainFile::Purpose::Update);
+  const PlainFile file(path, PlainFile::Purpose::Update);
   void* memory = ::mmap(nullptr, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ | PROT_WRITE, MAP_SHARED,
       file.Descriptor(), 0);
   if (memory == MAP_FAILED) {
-    throw SystemError(name, "shared memory", errno);
+    throw SystemError(path, "shared memory", errno);
   }
   this->Begin = static_cast<std::byte*>(memory);
   this->Mapped = true;

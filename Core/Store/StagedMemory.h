@@ -84,8 +84,8 @@ public:
 
 private:
   void MapShared(Communicator& ranks, const StageSettings& settings);
-  void CreateFile(const std::string& folder, const std::string& name);
-  void Map(const std::string& name);
+  void CreateFile(const std::string& folder, const std::string& path);
+  void Map(const std::string& path);
   void Unmap();
   void AllocatePerRank(Communicator& ranks);
   void Finish(Communicator& ranks);

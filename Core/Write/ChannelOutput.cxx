@@ -275,8 +275,9 @@ void ChannelOutput::WriteParts(std::int64_t step, std::vector<StepPart> parts, s
   });
 }
 
-/// Writes the part of a step to its channel. Throws Error, the same on all ranks, also if a rank could not
-/// prepare the part. Collective: every writing rank calls it.
+/// Writes the part of a step to its channel. Throws Error, the same on all ranks, if the write fails or a
+/// rank could not prepare the part; only the latter rank throws if the target copies parts. Collective: every
+/// writing rank calls it.
 void ChannelOutput::WritePart(std::int64_t step, StepPart& part)
 {
   const Sink& sink = this->Sinks[part.Channel];

@@ -21,8 +21,8 @@ namespace patchio::output {
 
 /// A thread that executes jobs in the order of their arrival. The memory of the pending jobs has a limit, as
 /// in B. Yang et al., "Input/Output analysis and optimization for GRAPES regional model" (2022):
-/// WaitForMemory() waits until a further job fits. One thread at a time may call Add(), Stop() and Peak();
-/// the other methods are thread-safe.
+/// WaitForMemory() waits until a further job fits. One thread at a time may call Add(), Stop() and
+/// PeakMemory(); the other methods are thread-safe.
 class WritingThread
 {
 public:
@@ -54,7 +54,7 @@ public:
   /// Returns the errors of the jobs since the last call, one per line; an empty text if no job has failed.
   std::string TakeFaults();
   /// Returns the largest number of bytes that the pending jobs have held at any time.
-  std::uint64_t Peak() const { return this->PeakBytes; }
+  std::uint64_t PeakMemory() const { return this->PeakBytes; }
 
 private:
   struct Job

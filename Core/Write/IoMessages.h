@@ -127,7 +127,7 @@ public:
   /// Returns the number of bytes of all pending messages.
   std::uint64_t Bytes() const;
   /// Returns the largest number of bytes that were pending at any time.
-  std::uint64_t Peak() const { return this->PeakBytes; }
+  std::uint64_t PeakMemory() const { return this->PeakBytes; }
 
 private:
   struct PendingSend

@@ -347,9 +347,9 @@ void Output::CheckIsComputeRank() const
 
 std::uint64_t Output::PeakMemory() const
 {
-  return this->Sender     ? this->Sender->Peak()
-         : this->Receiver ? this->Receiver->Peak()
-                          : this->Writer->Thread().Peak();
+  return this->Sender     ? this->Sender->PeakMemory()
+         : this->Receiver ? this->Receiver->PeakMemory()
+                          : this->Writer->Thread().PeakMemory();
 }
 
 /// Replaces the present declaration by a copy, and returns the copy for changes. Steps in progress use the
@@ -417,7 +417,7 @@ std::string Output::TakeFaults()
   return this->Sender ? this->Sender->TakeFaults() : this->Writer->Thread().TakeFaults();
 }
 
-/// Writes a step, whose values stay on this rank. A writing thread gets a copy of the values. If the copy
+/// Writes a step without I/O ranks. A writing thread gets a copy of the values. If the copy
 /// would exceed the memory limit, the thread writes the simulation's own arrays, and this method waits for
 /// the write. Collective: every compute rank calls it.
 void Output::WriteStep(const std::shared_ptr<Step>& step)

@@ -60,7 +60,7 @@ struct Channel
   double FlushSeconds = 0;
   std::uint64_t Memory = 0;  ///< for the format Kwave: limit on the bytes of gathered steps on each rank
 
-  /// Returns whether the channel writes the step.
+  /// Returns whether a range of steps contains `step`.
   bool WritesStep(std::int64_t step) const;
   /// Returns an upper limit on the number of steps that the channel writes: the sum over all ranges of steps.
   std::int64_t MostSteps() const;

@@ -57,7 +57,7 @@ public:
   /// has occurred.
   std::string TakeFaults();
   /// Returns the largest number of bytes that were being sent at any time.
-  std::uint64_t Peak() const { return this->Values.Peak(); }
+  std::uint64_t PeakMemory() const { return this->Values.PeakMemory(); }
 
 private:
   void ReceiveCredits();
@@ -125,11 +125,12 @@ public:
   /// reason why the write failed, or an empty text. Thread-safe.
   void MarkWritten(const std::string& fault);
   /// Ends the wait of the compute ranks in StepSender::End(), after all reports are sent. Gives up after
-  /// OutputConfig::WaitSeconds.
+  /// OutputConfig::WaitSeconds. Collective: every I/O rank calls it, and every compute rank
+  /// StepSender::End().
   void End();
 
   /// Returns the largest number of bytes that were in use or promised at any time.
-  std::uint64_t Peak() const { return this->PeakBytes; }
+  std::uint64_t PeakMemory() const { return this->PeakBytes; }
 
 private:
   bool ReceiveCommand();

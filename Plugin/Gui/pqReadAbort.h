@@ -37,7 +37,7 @@ public:
 
   ///@{
   /**
-   * Called by ParaView after the plugin is loaded, and when the program ends.
+   * ParaView calls startup() after the plugin is loaded, and shutdown() when the program ends.
    */
   void startup();
   void shutdown();

@@ -86,7 +86,8 @@ public:
 
   ///@{
   /**
-   * Called by ParaView after the plugin is loaded, and when the program ends.
+   * ParaView calls startup() after the plugin is loaded, and shutdown() when the program ends. In between,
+   * the behaviors watch the readers of the session.
    */
   void startup();
   void shutdown();

@@ -211,7 +211,8 @@ def draw_features(result, folder):
 
 
 def draw_comparison(a, b, folder):
-    """Draws ratios over block size, a line for each function, for the largest file that both results have."""
+    """Draws the ratio of the rates of `b` to those of `a` over the block size, a line for each function: one image for each view, with the
+    largest file of the view that both results have."""
     common = [key for key in a.rates if key in b.rates]
     for view in sorted({key.view for key in common}):
         size = max(key.file for key in common if key.view == view)

@@ -231,7 +231,7 @@ void CheckLayout(const Descriptor& d)
   const std::string advice = "Convert the data with GrADS (set gxout fwrite)";
   if (d.VariablesOutsideTimes &&
       (d.Template || d.MemberCount() > 1 || d.Headers.Time > 0 || d.Headers.TimeTrailer > 0)) {
-    throw FileError(d.Path, "all times of a variable (-1,20) in one file without headers of times",
+    throw FileError(d.Path, "all times of a variable (-1,20) in one file without time headers",
         "a template, an ensemble or time headers", advice);
   }
   if (d.Template && d.MemberCount() > 1 && !HasFilePerMember(d)) {

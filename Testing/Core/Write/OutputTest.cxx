@@ -327,8 +327,8 @@ TEST(WritingThread, KeepsTheOrderAndTheBound)
   std::vector<int> wanted(50);
   std::iota(wanted.begin(), wanted.end(), 0);
   EXPECT_EQ(done, wanted);
-  EXPECT_LE(thread.Peak(), 100u);
-  EXPECT_GT(thread.Peak(), 70u) << "several wait at once";
+  EXPECT_LE(thread.PeakMemory(), 100u);
+  EXPECT_GT(thread.PeakMemory(), 70u) << "several wait at once";
 }
 
 TEST(WritingThread, KeepsFaults)
