@@ -498,6 +498,7 @@ const Dataset& DatasetMessages::Finish()
   if (this->HasExternalFiles) {
     result.Layout = StorageLayout::Unsupported;
     result.Reason = "values in external files";
+    result.ChunkDims = {};  // not compared with the number of axes
   } else if (result.Layout == StorageLayout::Virtual) {
     this->FinishFill();
     return result;

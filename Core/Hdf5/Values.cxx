@@ -163,26 +163,31 @@ void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std
   ChunkDecoder decoder;
   std::vector<std::byte> stored;
   const ChunkRange range = ChunksHolding(array);
-  for (std::uint64_t c = range.Begin; c < range.End; ++c) {
-    const Chunk& chunk = found.Chunks[c];
-    if (chunk.Bytes > 0) {
-      stored.resize(chunk.Bytes);
-      this->CallWithNames(
-          dataset, [&] { this->Reader->ReadStored(chunk.Offset, stored.data(), stored.size()); });
-    }
+  const auto decode = [&](const Chunk& chunk) {
     try {
       const std::byte* const values = chunk.Bytes == 0
                                           ? nullptr
                                           : decoder.Decode(info.Filters, chunk.SkippedFilters,
                                                 info.ElementBytes, stored.data(), stored.size(), chunkBytes);
       PlaceChunk(mapping, array, chunk, values, 0, into);
-    } catch (const std::bad_alloc&) {
-      throw FileError(this->PathName, fmt::format("memory for a chunk of '{}'", dataset), "too little",
-          "Use a machine with more memory");
     } catch (const Error& error) {
       throw FileError(this->PathName, fmt::format("readable values in '{}'", dataset), error.what(),
           "The file is damaged or still being written");
     }
+  };
+  try {
+    for (std::uint64_t c = range.Begin; c < range.End; ++c) {
+      const Chunk& chunk = found.Chunks[c];
+      if (chunk.Bytes > 0) {
+        stored.resize(chunk.Bytes);
+        this->CallWithNames(
+            dataset, [&] { this->Reader->ReadStored(chunk.Offset, stored.data(), stored.size()); });
+      }
+      decode(chunk);
+    }
+  } catch (const std::bad_alloc&) {
+    throw FileError(this->PathName, fmt::format("memory for a chunk of '{}'", dataset), "too little",
+        "Use a machine with more memory");
   }
 }
 

@@ -100,7 +100,7 @@ Selection ParseSelection(Cursor& cursor)
 std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes)
 {
   constexpr unsigned sharedFile = 1, sharedName = 2, sameFile = 4;  // flags from version 1 on
-  constexpr std::size_t leastBytes = 16;
+  constexpr std::size_t leastBytes = 16, mostNameBytes = std::size_t(256) << 20;
   Cursor cursor(bytes.data(), bytes.size());
   const unsigned version = cursor.Read<std::uint8_t>();
   const auto count = cursor.Read<std::uint64_t>();
@@ -109,6 +109,7 @@ std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes)
   }
   Require(count <= bytes.size() / leastBytes, "more mappings than fit into their object");
   std::vector<VirtualMapping> mappings;
+  std::size_t nameBytes = 0;  // of all mappings; each copies a shared name
   const auto before = [&]() -> const VirtualMapping& {
     const auto number = cursor.Read<std::uint64_t>();
     Require(number < mappings.size(), "a mapping that refers to a missing mapping");
@@ -121,6 +122,10 @@ std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes)
                    : (flags & sharedFile) != 0 ? before().File
                                                : cursor.ReadText(1);
     mapping.Dataset = (flags & sharedName) != 0 ? before().Dataset : cursor.ReadText(1);
+    nameBytes += mapping.File.size() + mapping.Dataset.size();
+    if (nameBytes > mostNameBytes) {
+      throw Unsupported("virtual data set of too many parts");
+    }
     mapping.Source = ParseSelection(cursor);
     mapping.Virtual = ParseSelection(cursor);
     if (mapping.File.find('%') != std::string::npos || mapping.Dataset.find('%') != std::string::npos) {

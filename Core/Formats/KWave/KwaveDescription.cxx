@@ -12,7 +12,9 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -139,12 +141,17 @@ std::vector<std::string> OtherFilesInFolder(const fs::path& path)
 /// longer lists are refused.
 bool HaveSamePoints(const fs::path& folder, const Mask& a, const Mask& b)
 {
-  constexpr std::uint64_t mostAtOnce = std::uint64_t(1) << 22;
   const KwaveFile fileA((folder / a.File).string()), fileB((folder / b.File).string());
+  std::uint64_t atOnce = std::uint64_t(1) << 22;  // or one chunk, because Range() decodes whole chunks
+  for (const KwaveFile* file : {&fileA, &fileB}) {
+    const std::vector<std::uint64_t> chunk = file->InfoOf(IndexName).Chunks;
+    atOnce = std::max(atOnce,
+        std::accumulate(chunk.begin(), chunk.end(), std::uint64_t(1), std::multiplies<std::uint64_t>()));
+  }
   const std::uint64_t points = std::min(a.Points, MostPoints);
   bool same = a.Points == b.Points;
-  for (std::uint64_t first = 0; same && first < points; first += mostAtOnce) {
-    const std::uint64_t count = std::min(mostAtOnce, points - first);
+  for (std::uint64_t first = 0; same && first < points; first += atOnce) {
+    const std::uint64_t count = std::min(atOnce, points - first);
     same = fileA.Range<std::int64_t>(IndexName, first, count) ==
            fileB.Range<std::int64_t>(IndexName, first, count);
   }
