@@ -182,8 +182,8 @@ LoadRequest ReadSession::RequestFor(
   return loadRequest;
 }
 
-/// Locates the values of this rank's part of the displayed step. Collective: every rank of the communicator
-/// calls it.
+/// Locates the values of this rank's part of the displayed step. Returns nothing if the user stops the work.
+/// Collective: every rank of the communicator calls it.
 std::optional<LocatedStep> ReadSession::LocateDisplayed(
     Communicator& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
@@ -210,7 +210,8 @@ void ReadSession::WarnOfStep(const StepOptions& options, const ReadObserver& obs
   observer.Warn(this->Series.TakeIndexWarning());
 }
 
-/// Locates the values of this rank's blocks. Collective: every rank of the communicator calls it.
+/// Locates the values of this rank's blocks. Returns nothing if the user stops the work. Collective: every
+/// rank of the communicator calls it.
 std::optional<LocatedStep> ReadSession::LocateBlocks(PlannedStep planned, const ReadObserver& observer)
 {
   Communicator& ranks = *planned.Ranks;

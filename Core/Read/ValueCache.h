@@ -148,7 +148,8 @@ std::vector<bool> ContainedArrays(const KeptValues& now, const KeptValues& old, 
 class ReusedArrays
 {
 public:
-  /// An array with copied values: copies First .. End - 1 of its variable.
+  /// An array that gets values from other arrays, by the entries First to End - 1 in the list of copies of
+  /// its variable.
   struct CopiedArray
   {
     std::size_t Block = 0, Variable = 0;

@@ -347,7 +347,7 @@ private:
   }
 
   /// Returns the number of a file of the index in the answer. Adds the file to the answer if necessary.
-  std::uint32_t AnswerFile(std::uint32_t file)
+  std::uint32_t AddAnswerFile(std::uint32_t file)
   {
     std::uint32_t& local = this->AnswerNumbers[file];
     if (local == NoFile) {
@@ -377,7 +377,7 @@ private:
     std::vector<ByteRange>& byteRanges = this->Answer.Table.ByteRanges;
     this->Answer.Table.Locations.push_back(MakeLocation(Encoding::Raw, byteRanges.size(), column.Components));
     ByteRange byteRange;
-    byteRange.File = static_cast<int>(this->AnswerFile(this->FileOf(column.Runs)));
+    byteRange.File = static_cast<int>(this->AddAnswerFile(this->FileOf(column.Runs)));
     byteRange.Bytes = this->ValueCount(request) * SizeOf(column.Type);
     byteRange.Type = column.Type;
     byteRange.BigEndian = column.BigEndian;
@@ -397,7 +397,7 @@ private:
     const std::uint64_t irregular = shard.Irregular.Find(key);
     if (irregular < shard.Irregular.Size()) {
       return shard.Irregular.Append(
-          irregular, this->Answer.Table, [this](std::uint32_t file) { return this->AnswerFile(file); },
+          irregular, this->Answer.Table, [this](std::uint32_t file) { return this->AddAnswerFile(file); },
           this->Data.StepInFile);
     }
     Location location;

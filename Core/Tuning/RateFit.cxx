@@ -124,7 +124,8 @@ struct CornerGrid
   int StepsOfEnd;  ///< E is a multiple (0, 1, ...) of this number of steps above K
 };
 
-/// Smooth corners need no fine grid. The grid is robust against the many local minima.
+/// The grids on which FitShapes() searches for the corners, one for each sharpness. A search on a grid is not
+/// trapped in a local minimum. Smooth corners need no fine grid.
 constexpr CornerGrid Grids[] = {{0.5, 2, 1}, {1, 2, 1}, {1.4, 2, 1}, {2, 4, 2}, {100, 8, 2}};
 
 /// A slope of a shape: absent, 1 as in the Universal Scalability Law, or any.

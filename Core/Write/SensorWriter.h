@@ -33,7 +33,8 @@ public:
   /// Throws Error.
   SensorFile(const SensorPortion& portion, const Catalog& data, std::int64_t steps);
 
-  /// Returns the offsets of the data sets in the file, variable by variable and set by set.
+  /// Returns the byte offset in the file of each HDF5 data set: variable by variable, and for each variable
+  /// cuboid by cuboid, or one for a list of points.
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
   /// Makes the file, without steps. `overwrite`: true if the file may replace a file of an earlier run.
   /// Throws Error.

@@ -20,7 +20,8 @@ _ARRAYS = {}
 
 
 def _empty_array(dtype):
-    """Returns an empty array of VTK for values of `dtype`, from the cache. Use only its NewInstance()."""
+    """Returns an empty array of VTK for values of `dtype`, from the cache. All callers share the array: call only
+    the array's NewInstance()."""
     if dtype not in _ARRAYS:
         _ARRAYS[dtype] = vtkCommonCore.vtkDataArray.CreateDataArray(get_vtk_array_type(dtype))
     return _ARRAYS[dtype]

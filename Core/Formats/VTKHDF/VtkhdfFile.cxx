@@ -500,7 +500,7 @@ void FileReader::ReadImage()
   const std::vector<double> unit{1, 0, 0, 0, 1, 0, 0, 0, 1};
   const std::vector<double> direction = this->File.Numbers(Root, "Direction");
   if (!direction.empty() && direction != unit) {
-    this->File.FailUnsupported("image that the attribute 'Direction' rotates", Root);
+    this->File.FailUnsupported("rotated image (attribute 'Direction')", Root);
   }
   const FirstTuples first = [&](Centering center) {
     std::vector<std::uint64_t> tuples(this->Steps.Count(), 0);

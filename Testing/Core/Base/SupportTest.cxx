@@ -222,6 +222,15 @@ TEST(PlainText, KeepsWhatATerminalCanShow)
   EXPECT_EQ(PlainText("a ~ b"), "a ~ b");
 }
 
+TEST(Trimmed, LosesBlanksAtBothEnds)
+{
+  EXPECT_EQ(Trimmed(" \t a  b \r"), "a  b");
+  EXPECT_EQ(Trimmed("a "), "a");
+  EXPECT_EQ(Trimmed(" \n "), "\n");
+  EXPECT_EQ(Trimmed(" \t"), "");
+  EXPECT_EQ(Trimmed(""), "");
+}
+
 TEST(TextScanner, TakesWhatIsThereAndNothingElse)
 {
   TextScanner text(" FAB ((8, (-3 +4)) 1.5e3x\tend \r");
