@@ -1,5 +1,6 @@
 #include "Filters/Blocks.h"
 
+#include "Base/Communicator.h"
 #include "Filters/VtkVersions.h"
 
 #include <vtkCellData.h>
@@ -271,6 +272,13 @@ Blocks MakeBlocks(vtkDataObject* input)
   if (vtkDataSet* const grid = unsupported) {
     blocks.UnsupportedClass = grid->GetClassName();
   }
+  return blocks;
+}
+
+Blocks MakeBlocks(vtkDataObject* input, Communicator& ranks)
+{
+  Blocks blocks;
+  RunOnAllRanks(ranks, [&] { blocks = MakeBlocks(input); });
   return blocks;
 }
 

@@ -10,6 +10,10 @@ class vtkDataArray;
 class vtkDataObject;
 class vtkDataSet;
 
+namespace patchio {
+class Communicator;
+}
+
 namespace patchio::filters {
 
 using Int3 = std::array<int, 3>;
@@ -118,6 +122,9 @@ struct Blocks
 /// Returns the grids of a data set, of a tree of data sets, or of AMR data. The result has pointers into
 /// `input`, which must outlive the result. Not collective.
 Blocks MakeBlocks(vtkDataObject* input);
+/// Returns MakeBlocks(input). If it fails on any rank, all ranks throw Error. Collective: every rank of the
+/// communicator calls it.
+Blocks MakeBlocks(vtkDataObject* input, Communicator& ranks);
 
 }  // namespace patchio::filters
 

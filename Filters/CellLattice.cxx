@@ -9,7 +9,8 @@
 namespace patchio::filters {
 namespace {
 
-/// Two nodes count as one if their distance is at most this fraction of LatticeNodes::LeastWidth.
+/// Two nodes count as one if their distance is at most this fraction of LatticeNodes::LeastWidth, if this
+/// width is finite.
 constexpr double NodeTolerance = 1e-3;
 
 /// Returns the least distance between neighbouring nodes; infinity for a single node.

@@ -3,8 +3,8 @@
  * @brief Clips many blocks together, and blocks with hidden cells
  *
  * Clips by planes, spheres, boxes and cylinders. For other functions, the filter runs vtkClipDataSet or, with
- * WholeCells, vtkExtractGeometry. The output consists of unstructured grids without
- * hidden cells. Neighbouring cells share whole faces.
+ * WholeCells, vtkExtractGeometry. The output consists of unstructured grids without hidden cells.
+ * Neighbouring cells share whole faces.
  */
 #ifndef vtkPatchClip_h
 #define vtkPatchClip_h

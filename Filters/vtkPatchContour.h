@@ -1,6 +1,6 @@
 /**
  * @class vtkPatchContour
- * @brief Contour of all blocks at once; of cell arrays, without cracks between blocks, levels and ranks
+ * @brief Contour of all blocks at once, for cell arrays without cracks between blocks, levels and ranks
  *
  * SetInputArrayToProcess() selects the cell or point array, which must have one component. For cell arrays of
  * uniform or rectilinear blocks, the filter makes the contour without a conversion to point data, on all

@@ -42,8 +42,7 @@ bool vtkPatchFilter::Run(vtkDataObject* input, vtkDataObject* output)
     return false;
   }
   const auto ranks = patchio::GlobalCommunicator();
-  patchio::filters::Blocks blocks;
-  patchio::RunOnAllRanks(*ranks, [&] { blocks = patchio::filters::MakeBlocks(input); });
+  const patchio::filters::Blocks blocks = patchio::filters::MakeBlocks(input, *ranks);
   if (!patchio::AllOf(*ranks, blocks.UnsupportedClass.empty())) {
     vtkDebugMacro("This filter does not support the input: " << blocks.UnsupportedClass);
     return false;

@@ -71,8 +71,7 @@ bool vtkPatchSurface::MakeSurface(vtkDataObject* input, vtkDataObject* output)
 {
   using namespace patchio::filters;
   const auto ranks = patchio::GlobalCommunicator();
-  Blocks blocks;
-  patchio::RunOnAllRanks(*ranks, [&] { blocks = MakeBlocks(input); });
+  const Blocks blocks = MakeBlocks(input, *ranks);
   const bool isSupported =
       blocks.UnsupportedClass.empty() && SolidBlocks(blocks).size() == blocks.List.size();
   if (!patchio::AllOf(*ranks, isSupported)) {

@@ -124,8 +124,7 @@ void vtkPatchVolume::WarnOfMissingArrays(
 int vtkPatchVolume::MakeImage(vtkDataObject* input, vtkMultiBlockDataSet* output)
 {
   const auto ranks = patchio::GlobalCommunicator();
-  Blocks blocks;
-  patchio::RunOnAllRanks(*ranks, [&] { blocks = MakeBlocks(input); });
+  const Blocks blocks = MakeBlocks(input, *ranks);
   const std::vector<const Block*> solid = SolidBlocks(blocks);
   this->AbortExecute = 0;  // an earlier execution that the user stopped may have set the flag
   if (!patchio::AllOf(*ranks, blocks.UnsupportedClass.empty() && solid.size() == blocks.List.size())) {

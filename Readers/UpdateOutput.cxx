@@ -230,8 +230,7 @@ bool DecideSurfaceFirst(LoadedStep& loaded)
 std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output)
 {
   const Stopwatch watch;
-  filters::Blocks blocks;
-  RunOnAllRanks(ranks, [&] { blocks = filters::MakeBlocks(output); });
+  const filters::Blocks blocks = filters::MakeBlocks(output, ranks);
   if (!AllOf(ranks, loaded.Plan.Sliced && blocks.UnsupportedClass.empty())) {
     loaded.Report().Notes.emplace_back(NoSliceMessage);
     return NoSliceMessage;

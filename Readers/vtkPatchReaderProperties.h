@@ -155,9 +155,9 @@ public:
   ///@{
   /**
    * On: adds the cell arrays "level", "rank" (the rank that has read the cell), "patch id" (the global number
-   * of the patch) and "patch owner" (the rank that has written the patch). The last two are -1 for ghost
-   * cells, cells that another patch shows and cells without a patch. If the data have a variable of the same
-   * name, the name of the added array ends with an underscore. Off by default.
+   * of the patch) and "patch owner" (the rank that has written the patch). "patch id" and "patch owner" are
+   * -1 for ghost cells, cells that another patch shows and cells without a patch. If the data have a variable
+   * of the same name, the name of the added array ends with an underscore. Off by default.
    */
   vtkSetMacro(AddPatchIds, bool);
   vtkGetMacro(AddPatchIds, bool);

@@ -113,8 +113,8 @@ ElementType TypeOf(patchio_type type, const char* name)
       PlainText(name), static_cast<int>(type), static_cast<int>(PATCHIO_INT64)));
 }
 
-/// Closes an output that the program has not closed. MPI_Finalize() calls this function; so does
-/// RemoveFinalizeCallback(), but only for closed outputs, with which the function does nothing.
+/// Closes an output that the program has not closed. MPI_Finalize() and RemoveFinalizeCallback() call this
+/// function. RemoveFinalizeCallback() passes only closed outputs, for which the function does nothing.
 int CloseAtFinalize(MPI_Comm /*self*/, int /*key*/, void* attribute, void* /*extra*/)
 {
   const WithoutTraps guard;

@@ -80,10 +80,10 @@ void AddArrays(vtkDataSet* grid, Centering center, const ArrayChoice& isSelected
     std::vector<ArrayDescription>& descriptions, std::set<std::string>& notes)
 {
   const bool cells = center == Centering::Cell;
-  vtkDataSetAttributes* const attributes =
-      cells ? static_cast<vtkDataSetAttributes*>(grid->GetCellData()) : grid->GetPointData();
-  const vtkIdType tuples = cells ? grid->GetNumberOfCells() : grid->GetNumberOfPoints();
-  const char* const centerName = center == Centering::Cell ? "cell" : "point";
+  const int type = cells ? vtkDataObject::CELL : vtkDataObject::POINT;
+  vtkDataSetAttributes* const attributes = grid->GetAttributes(type);
+  const vtkIdType tuples = grid->GetNumberOfElements(type);
+  const char* const centerName = cells ? "cell" : "point";
   for (int i = 0; i < attributes->GetNumberOfArrays(); ++i) {
     vtkAbstractArray* const any = attributes->GetAbstractArray(i);
     vtkDataArray* const array = vtkDataArray::SafeDownCast(any);

@@ -192,26 +192,6 @@ protected:
   }
 
 private:
-  /// Runs `allocate`, which allocates the memory of messages. Collective: every rank of the communicator
-  /// calls it. All ranks throw Error if one rank has too little memory, because the other ranks would wait
-  /// for that rank in the exchange.
-  template <typename Allocate>
-  void AllocateOnAllRanks(const Allocate& allocate)
-  {
-    int enough = 1;
-    try {
-      allocate();
-    } catch (const std::exception&) {
-      enough = 0;
-    }
-    MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, this->Comm);
-    if (!enough) {
-      throw Error(
-          "Out of memory: the messages of the other ranks do not fit into the memory of a rank. Use fewer "
-          "ranks per machine.");
-    }
-  }
-
   /// Concatenates the values of all ranks. Collective: every rank of the communicator calls it. Rank r's
   /// values are at offsets[r] .. offsets[r+1] - 1. If there are more values than one MPI call can count, the
   /// ranks broadcast their values in turn.
@@ -391,6 +371,16 @@ void RunOnRankZero(Communicator& ranks, const std::function<void()>& work)
       work();
     }
   });
+}
+
+void Communicator::AllocateOnAllRanks(const std::function<void()>& allocate)
+{
+  if (!AllOf(*this, CatchError(allocate).empty())) {
+    throw Error(
+        "Out of memory: the messages of the other ranks do not fit into the memory of a rank. Use fewer "
+        "ranks "
+        "per machine.");
+  }
 }
 
 bool AllOf(Communicator& ranks, bool holds)

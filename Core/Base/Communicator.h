@@ -75,6 +75,10 @@ public:
   Communicator& MachineCommunicator();
 
 protected:
+  /// Runs `allocate`, which allocates the memory of messages. All ranks throw Error if one rank has too
+  /// little memory, because the other ranks would wait for that rank in the exchange.
+  void AllocateOnAllRanks(const std::function<void()>& allocate);
+
   // The defaults return a communicator of a single process.
   virtual std::unique_ptr<Communicator> Duplicate() const;
   virtual std::unique_ptr<Communicator> SplitByMachine() const;

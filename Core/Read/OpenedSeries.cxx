@@ -213,9 +213,12 @@ void SeriesJoiner::AddStepsOfNumber(Iterator first, Iterator end)
     if (end - first > 1 && !seen.emplace(step->Step.Path, step->Step.StepInFile).second) {
       continue;
     }
-    if (*step->Path != *first->Path && !std::exchange(isCommon, true) && this->Overlap++ == 0) {
-      this->OverlapExample = fmt::format("step {}{} is in {} and in {}", step->Step.Step,
-          step->Step.Date.empty() ? "" : " (" + step->Step.Date + ")", *first->Path, *step->Path);
+    if (*step->Path != *first->Path && !isCommon) {
+      isCommon = true;
+      if (this->Overlap++ == 0) {
+        this->OverlapExample = fmt::format("step {}{} is in {} and in {}", step->Step.Step,
+            step->Step.Date.empty() ? "" : " (" + step->Step.Date + ")", *first->Path, *step->Path);
+      }
     }
     this->All.Steps.push_back(std::move(step->Step));
   }

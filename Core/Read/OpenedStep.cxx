@@ -96,20 +96,17 @@ bool OpenedStep::Build(Communicator& ranks, int threads, const ProgressCallback&
   if (built.Missing > 0) {
     this->MissingArrays = built.MissingText();
   }
-  const bool saves = WritesIndexFiles(this->Mode);
-  if (saves) {
+  if (WritesIndexFiles(this->Mode)) {
     this->Outcome =
         SaveStepIndexFile(ranks, format, *this->Description, built, this->Describing, this->Settings);
-  }
-  InvalidateRecentFingerprints(built, this->Describing, this->Settings.SettleSeconds);
-  this->KnownIndex = std::make_shared<const StepIndex>(std::move(built.Index));
-  this->Notes = std::move(built.Notes);
-  if (saves) {
     this->IndexFile = this->Outcome.Path;
     this->OriginText = fmt::format("indexed by {} in {:.3f} s, ", CountText(ranks.Size(), "rank"), seconds) +
                        (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.Reason
                                                    : "saved to " + this->Outcome.Path);
   }
+  InvalidateRecentFingerprints(built, this->Describing, this->Settings.SettleSeconds);
+  this->KnownIndex = std::make_shared<const StepIndex>(std::move(built.Index));
+  this->Notes = std::move(built.Notes);
   return true;
 }
 

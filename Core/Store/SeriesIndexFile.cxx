@@ -34,26 +34,21 @@ SeriesIndexFile::SeriesIndexFile(const std::string& path, IndexMode mode)
   if (!ReadsIndexFiles(mode)) {
     return;
   }
-  bool corrupted = false;
+  std::vector<RejectedIndexFile> rejected;
+  bool found = false;
   for (const IndexFilePath& indexFile : IndexFilePathsFor(path)) {
     try {
       this->Load(indexFile);
-      if (!corrupted) {
-        this->WarningText.clear();  // this index file replaces unreadable index files
-      }
-      return;
+      found = true;
+      break;
     } catch (const IndexFileError& error) {
-      if (NeedsWarning(error.Fault)) {
-        corrupted = corrupted || error.Fault != FileFault::Unreadable;
-        this->WarningText = fmt::format("{} PatchIO ignores this index file.", error.what());
-      }
+      rejected.push_back({indexFile, error.Fault, MessageFor(indexFile, error)});
     } catch (const std::exception& error) {
-      corrupted = true;
-      this->WarningText =
-          fmt::format("{}: {} PatchIO ignores this index file.", indexFile.Path, error.what());
+      rejected.push_back({indexFile, FileFault::Corrupted, MessageFor(indexFile, error)});
     }
     this->Entries.clear();
   }
+  this->WarningText = WarningAbout(rejected, found);
 }
 
 /// Reads the entries from an index file. Throws IndexFileError, or another exception for damaged files.

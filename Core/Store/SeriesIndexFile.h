@@ -36,7 +36,7 @@ public:
   /// failed as a message, or an empty text.
   std::string Save(const Series& series, double settleSeconds);
 
-  /// Returns a warning for the user about an index file that is damaged or cannot be read, or an empty text.
+  /// Returns WarningAbout() the index files of the series.
   const std::string& Warning() const { return this->WarningText; }
 
 private:

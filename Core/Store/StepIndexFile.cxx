@@ -202,22 +202,21 @@ bool WasReplaced(Communicator& ranks, const IndexFilePath& indexFile, const std:
   return !AllOf(ranks, same || ranks.Rank() != 0);
 }
 
-/// Returns the text of `error`, preceded by the path of the index file unless the text contains the path.
-std::string MessageFor(const IndexFilePath& indexFile, const Error& error)
+}  // namespace
+
+std::string MessageFor(const IndexFilePath& indexFile, const std::exception& error)
 {
   const std::string text = error.what();
   return text.find(indexFile.Path) == std::string::npos ? indexFile.Path + ": " + text : text;
 }
 
-}  // namespace
-
-std::string IndexFileSearch::Warning() const
+std::string WarningAbout(const std::vector<RejectedIndexFile>& rejected, bool found)
 {
   std::string text;
-  for (const RejectedIndexFile& state : this->Rejected) {
+  for (const RejectedIndexFile& state : rejected) {
     // An index file that can neither be read nor replaced must not cause a warning at each open if PatchIO
     // uses another index file.
-    const bool replaced = state.Fault == FileFault::Unreadable && this->Found;
+    const bool replaced = state.Fault == FileFault::Unreadable && found;
     if (NeedsWarning(state.Fault) && !replaced) {
       text += (text.empty() ? "" : "\n") + fmt::format("{} PatchIO ignores this index file.", state.Message);
     }

@@ -52,16 +52,21 @@ struct RejectedIndexFile
   std::string Message;  ///< message for the user, with the path of the index file
 };
 
+/// Returns the text of `error`, preceded by the path of the index file unless the text contains the path.
+std::string MessageFor(const IndexFilePath& indexFile, const std::exception& error);
+
+/// Returns a warning for the user about index files that are damaged or cannot be read, or an empty text. The
+/// warning does not mention absent, stale or foreign index files, nor unreadable index files if another index
+/// file was `found`.
+std::string WarningAbout(const std::vector<RejectedIndexFile>& rejected, bool found);
+
 /// The result of FindStepIndexFile().
 struct IndexFileSearch
 {
   std::optional<StepIndexFile> Found;       ///< nothing if there is no valid index file
   std::vector<RejectedIndexFile> Rejected;  ///< paths without a usable index file, in the order of the search
 
-  /// Returns a warning for the user about index files that are damaged or cannot be read, or an empty text.
-  /// The warning does not mention absent, stale or foreign index files, nor unreadable index files if another
-  /// index file was found.
-  std::string Warning() const;
+  std::string Warning() const { return WarningAbout(this->Rejected, this->Found.has_value()); }
 };
 
 /// Finds the index file of the step that `path` describes, and reads and checks the entire index file. The

@@ -389,15 +389,8 @@ std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const s
     }
     // The columns are: reads, merged, sectors, milliseconds; the same for writes; in flight now, busy,
     // weighted. Newer kernels append discards and flushes.
-    std::vector<std::uint64_t> numbers;
-    for (std::size_t column = 3; column < words.size(); ++column) {
-      const auto number = ParseCount(words[column]);
-      if (!number) {
-        return true;
-      }
-      numbers.push_back(*number);
-    }
-    if (numbers.size() >= 11) {
+    const std::vector<std::uint64_t> numbers = ParseNumbers(words, 3);
+    if (numbers.size() >= 11 && numbers.size() + 3 == words.size()) {
       counters = DiskCounters{std::string(words[2].substr(0, 64)), numbers[0], numbers[2], numbers[3],
           numbers[4], numbers[6], numbers[7]};
     }

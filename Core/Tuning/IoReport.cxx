@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <set>
 
@@ -137,12 +136,13 @@ std::string WithoutDigits(std::string text)
   return text;
 }
 
-/// Adds the notes in `joined`, a result of JoinTexts(), to `all`, unless they are in `known`. Then adds their
-/// texts without digits to `known`.
-void AddNotes(const std::string& joined, std::vector<std::string>& all, std::set<std::string>& known)
+/// Adds the notes of a rank to `all`, unless they are in `known`. Then adds their texts without digits to
+/// `known`.
+void AddNotes(
+    const std::vector<std::string>& notes, std::vector<std::string>& all, std::set<std::string>& known)
 {
   std::set<std::string> found;
-  for (const std::string& note : SplitTexts(joined)) {
+  for (const std::string& note : notes) {
     const std::string words = WithoutDigits(note);
     found.insert(words);
     if (known.count(words) == 0) {
@@ -153,22 +153,23 @@ void AddNotes(const std::string& joined, std::vector<std::string>& all, std::set
 }
 
 /// Returns the notes of all ranks in rank order, without notes that differ from those of earlier ranks only
-/// in their numbers. Gathers notes only if a rank has one that rank 0 lacks. Collective: every rank of the
+/// in their numbers. Gathers notes only if a rank has a note that rank 0 lacks. Collective: every rank of the
 /// communicator calls it.
 std::vector<std::string> CombineNotes(const std::vector<std::string>& notes, Communicator& ranks)
 {
-  const std::string own = JoinTexts(notes);
-  std::vector<std::byte> ofRank0(own.size());
-  std::memcpy(ofRank0.data(), own.data(), own.size());
-  ranks.Broadcast(ofRank0);
+  const std::vector<std::byte> ofRank0 = ProduceOnRankZero(ranks, [&] {
+    ByteWriter out;
+    out.Append(notes);
+    return out.Release();
+  });
   std::vector<std::string> all, others;
   std::set<std::string> known;
-  AddNotes({reinterpret_cast<const char*>(ofRank0.data()), ofRank0.size()}, all, known);
+  AddNotes(ByteReader(ofRank0).Get<std::vector<std::string>>(), all, known);
   std::copy_if(notes.begin(), notes.end(), std::back_inserter(others),
       [&](const std::string& note) { return known.count(WithoutDigits(note)) == 0; });
   if (!AllOf(ranks, others.empty())) {
     for (const std::string& ofRank : ranks.AllGather(JoinTexts(others))) {
-      AddNotes(ofRank, all, known);
+      AddNotes(SplitTexts(ofRank), all, known);
     }
   }
   return all;

@@ -228,18 +228,6 @@ void BoundedCommunicator::Wait(std::vector<MPI_Request>& requests, Buffers& buff
   throw Error(this->Fault);
 }
 
-/// Runs `allocate`, which allocates the memory of messages. Throws Error, the same on all ranks, if a rank
-/// has too little memory, because the other ranks would wait for that rank. Collective: every rank of the
-/// communicator calls it.
-void BoundedCommunicator::Allocate(const std::function<void()>& allocate)
-{
-  const bool enough = CatchError(allocate).empty();
-  if (this->Max({enough ? 0.0 : 1.0})[0] > 0) {
-    throw Error(
-        "Out of memory: a rank cannot store the messages of other ranks. Use more ranks on more machines.");
-  }
-}
-
 void BoundedCommunicator::Broadcast(std::vector<std::byte>& bytes)
 {
   this->Barrier();
@@ -247,7 +235,7 @@ void BoundedCommunicator::Broadcast(std::vector<std::byte>& bytes)
   std::vector<MPI_Request> requests(1);
   MPI_Ibcast(size.data(), 1, MPI_UINT64_T, 0, this->Comm, requests.data());
   this->Wait(requests, size);
-  this->Allocate([&] { bytes.resize(size[0]); });
+  this->AllocateOnAllRanks([&] { bytes.resize(size[0]); });
   requests.clear();
   ForEachMessage(size[0], [&](std::uint64_t begin, int count) {
     MPI_Ibcast(bytes.data() + begin, count, MPI_BYTE, 0, this->Comm, &requests.emplace_back());
@@ -287,7 +275,7 @@ std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
   } buffers;
   std::vector<char>& all = buffers.All;
   std::vector<std::string> texts;
-  this->Allocate([&] {
+  this->AllocateOnAllRanks([&] {
     buffers.Sent = text;
     all.resize(offsets.back());
     for (const std::uint64_t size : sizes.second) {
@@ -340,7 +328,7 @@ void BoundedCommunicator::Exchange(std::vector<std::string>& texts, std::vector<
   MPI_Ialltoall(
       sizes.first.data(), 1, MPI_UINT64_T, sizes.second.data(), 1, MPI_UINT64_T, this->Comm, requests.data());
   this->Wait(requests, sizes);
-  this->Allocate([&] {
+  this->AllocateOnAllRanks([&] {
     into.resize(this->SizeValue);
     for (int rank = 0; rank < this->SizeValue; ++rank) {
       into[rank].resize(sizes.second[rank]);

@@ -57,7 +57,6 @@ public:
   std::vector<double> Max(const std::vector<double>& values) override;
 
 private:
-  void Allocate(const std::function<void()>& allocate);
   template <typename Buffers>
   void Wait(std::vector<MPI_Request>& requests, Buffers& buffers);
   bool TestAll(std::vector<MPI_Request>& requests);

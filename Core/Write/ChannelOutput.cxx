@@ -3,6 +3,7 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Text.h"
+#include "Tuning/Mount.h"
 #include "Write/SocketCommunicator.h"
 
 #include <fmt/format.h>
@@ -136,11 +137,6 @@ OutputConfig CheckedConfig(OutputConfig config)
   return config;
 }
 
-bool IsInFolder(const std::string& path, const std::string& folder)
-{
-  return CanonicalPath(path).rfind(CanonicalPath(folder), 0) == 0;
-}
-
 /// The writing threads of this process, and the paths of the channels that each thread writes. The program
 /// never destroys the map, because a ChannelOutput may be destroyed during the exit of the program.
 auto& LiveThreads = *new std::map<std::shared_ptr<WritingThread>, std::vector<std::string>>;
@@ -199,8 +195,9 @@ void ChannelOutput::WaitForWrites(const std::string& path)
     return LiveThreads;
   }();
   for (const auto& [thread, paths] : live) {
-    if (std::any_of(paths.begin(), paths.end(),
-            [&](const std::string& folder) { return IsInFolder(path, folder); })) {
+    if (std::any_of(paths.begin(), paths.end(), [&](const std::string& folder) {
+          return IsInFolder(ResolvedPath(path), ResolvedPath(folder));
+        })) {
       CatchError([&writing = *thread] { writing.Finish(); });  // the writer reports a slow storage
     }
   }

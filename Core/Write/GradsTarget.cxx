@@ -5,6 +5,7 @@
 #include "Base/File.h"
 #include "Base/Text.h"
 #include "Formats/Container/StepLayout.h"
+#include "Formats/FindSteps.h"
 #include "Io/IoScheduler.h"
 #include "Write/FloatFile.h"
 #include "Write/Sensor.h"
@@ -221,8 +222,8 @@ void GradsTarget::WriteBytes(std::uint64_t begin, std::uint64_t bytes, int threa
 bool GradsTarget::IsDescribed() const
 {
   const std::string line = this->DataLine() + "\n";
-  std::string begin(line.size(), '\0');
-  CatchError([&] { PlainFile(this->Descriptor).Read(0, begin.data(), begin.size()); });
+  std::string begin;
+  CatchError([&] { begin = FirstBytes(this->Descriptor, line.size()); });
   return begin == line;
 }
 

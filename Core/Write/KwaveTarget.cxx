@@ -96,7 +96,7 @@ PendingStep KwaveTarget::Prepare(container::StepToWrite step, const SimulationAr
       }
     }
   });
-  // Also after a fault: all ranks must refuse the same numbers, and lay the files out once.
+  // A step with a fault counts, too, so that all ranks refuse the same numbers and lay the files out once.
   const std::string notAdded = CatchError([&] { this->Uniform.Add(step.Data); });
   sample.Fault = sample.Fault.empty() ? notAdded : sample.Fault;
   return [this, sample = std::move(sample)](const container::HeldValues&, int threads) mutable {

@@ -8,6 +8,7 @@
 #include "Formats/Container/StepRecord.h"
 #include "Formats/GRADS/GradsDescriptor.h"
 #include "Formats/KWave/KwaveFile.h"
+#include "Tuning/Mount.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -580,14 +581,6 @@ std::vector<std::string> FilesOf(const Channel& channel)
 
 }  // namespace
 
-std::string CanonicalPath(const std::string& path)
-{
-  std::error_code fault;
-  const fs::path absolute = fs::absolute(path, fault);
-  const fs::path canonical = fs::weakly_canonical(absolute, fault);
-  return (fault ? absolute : canonical).lexically_normal().string() + "/";
-}
-
 void CheckPaths(const OutputConfig& config)
 {
   struct File
@@ -598,12 +591,12 @@ void CheckPaths(const OutputConfig& config)
   std::vector<File> files;
   for (std::size_t c = 0; c < config.Channels.size(); ++c) {
     for (const std::string& path : FilesOf(config.Channels[c])) {
-      files.push_back({CanonicalPath(path), path, c});
+      files.push_back({ResolvedPath(path) + "/", path, c});
     }
   }
   for (const Channel& channel : config.Channels) {
     if (!channel.Mask.empty() && std::any_of(files.begin(), files.end(), [&](const File& file) {
-          return file.Canonical == CanonicalPath(channel.Mask);
+          return file.Canonical == ResolvedPath(channel.Mask) + "/";
         })) {
       throw FileError("The output configuration", "a \"mask\" that no channel writes to",
           fmt::format("the mask '{}', which is also a \"path\"", channel.Mask), "Change the \"path\"");

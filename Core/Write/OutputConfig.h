@@ -109,9 +109,6 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath);
 /// 0. The Error has the first key that differs, and both values. Collective: every rank of `ranks` calls it.
 void CheckSameConfig(const OutputConfig& config, Communicator& ranks);
 
-/// Returns the absolute path without links, "." and "..", and with '/' at the end.
-std::string CanonicalPath(const std::string& path);
-
 /// Throws Error if two channels write to the same file, even if their paths are spelled differently, if one
 /// channel writes into the container of the other, or if a channel writes to a file with a mask. Not
 /// collective.

@@ -197,9 +197,9 @@ void StepSender::End()
   Command last;
   last.Code = EndMark();
   this->SendToIoRanks(last);
-  std::vector<MPI_Request> everybody(1);
-  MPI_Ibarrier(this->Roles.WorldCommunicator(), everybody.data());
-  if (!this->WaitUntil([&] { return AreComplete(everybody); })) {
+  std::vector<MPI_Request> barrier(1);
+  MPI_Ibarrier(this->Roles.WorldCommunicator(), barrier.data());
+  if (!this->WaitUntil([&] { return AreComplete(barrier); })) {
     this->Roles.LeakCommunicators();
     throw Error(fmt::format("The I/O ranks have not finished: rank {} stopped waiting after {} s.",
         this->Roles.Rank(), this->WaitSeconds));
@@ -431,13 +431,13 @@ void StepReceiver::SendCredits()
 
 void StepReceiver::End()
 {
-  std::vector<MPI_Request> everybody(1);
+  std::vector<MPI_Request> barrier(1);
   bool begun = false;
   const bool ended = WaitFor(this->WaitSeconds, [&] {
     if (this->Credits.Test() && !begun) {
-      begun = MPI_Ibarrier(this->Roles.WorldCommunicator(), everybody.data()) == MPI_SUCCESS;
+      begun = MPI_Ibarrier(this->Roles.WorldCommunicator(), barrier.data()) == MPI_SUCCESS;
     }
-    return begun && AreComplete(everybody);
+    return begun && AreComplete(barrier);
   });
   if (!ended) {
     this->Roles.LeakCommunicators();

@@ -46,9 +46,9 @@ public:
   /// Prepares a step: makes all HDF5 calls of the write, except the calls for compressed values. Call this
   /// method on the simulation's thread: the HDF5 library is not thread-safe, and the simulation may use it.
   /// Steps must be written in the order of the calls of Prepare(). `source`: arrays for a target that copies
-  /// parts. That target throws an Error only for a step number that is not above the last one, as if this
-  /// rank had not written the step; the PendingStep informs the other ranks of all other faults. Throws
-  /// Error. Not collective, but all ranks must call it.
+  /// parts. That target throws Error only if the step number is not above the last step number, as if this
+  /// rank had not written the step; the PendingStep informs the other ranks of all other faults. Other
+  /// targets throw Error if they cannot write the step. Not collective, but all ranks must call it.
   virtual PendingStep Prepare(container::StepToWrite step, const SimulationArrays& source) = 0;
   /// Writes the steps that the target has gathered, with `threads` requests at a time. Throws Error, the same
   /// on all ranks. Collective: every writing rank calls it.

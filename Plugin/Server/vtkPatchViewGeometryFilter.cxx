@@ -64,11 +64,11 @@ int vtkPatchViewGeometryFilter::RequestDataObjectTree(
   if (this->UseOutline || !input || !vtkPatchSettings::GetFastExtraction()) {
     return this->Superclass::RequestDataObjectTree(request, inputs, outputs);
   }
-  const Blocks blocks = MakeBlocks(input);
+  const auto ranks = patchio::GlobalCommunicator();
+  const Blocks blocks = MakeBlocks(input, *ranks);
   const std::vector<const Block*> solid = SolidBlocks(blocks);
   // ParaView is fast on a single box whose cells are all visible.
   const bool isBox = solid.size() < 2 && (solid.empty() || !solid[0]->Flags);
-  const auto ranks = patchio::GlobalCommunicator();
   if (!patchio::AllOf(*ranks, blocks.UnsupportedClass.empty()) || patchio::AllOf(*ranks, isBox)) {
     return this->Superclass::RequestDataObjectTree(request, inputs, outputs);
   }

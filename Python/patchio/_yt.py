@@ -101,9 +101,9 @@ def to_yt(step, variables, levels):
     selected = np.array(step._select_patches(None, levels), int)
     _, blocks = step._plan_blocks(names, selected, levels, "filled")
     found = set(blocks["level"].tolist())
-    missing = min(set(range(len(found) + 1)) - found)
-    if missing <= max(found, default=0):
-        raise step_error(step, "to_yt() needs all levels from 0 up to the finest one, found no patches of level %d.", missing)
+    missing = set(range(max(found, default=0) + 1)) - found
+    if missing:
+        raise step_error(step, "to_yt() needs all levels from 0 up to the finest one, found no patches of level %d.", min(missing))
     _check_presence(step, names, selected)
     of_level = [selected[step.patches["level"][selected] == level].tolist() for level in range(len(step.levels))]
     ratio = _refinement_ratio(step, blocks["level"].max() + 1)

@@ -18,11 +18,10 @@ try:
 except ImportError:    # loaded by its path, without PYTHONPATH
     sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     import patchio
-from patchio import _grids
+from patchio import _grids, _threads
 
 _EXTENSIONS = "visit samrai pio ctl vtkhdf h5"
 _MAX_LEVEL = 100
-_MAX_THREADS = 256
 
 
 def _property_xml(name, default, label, text, number_type="int", domain=""):
@@ -107,7 +106,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         self._set("_form", form)
 
     @smproperty.xml(_property_xml("ThreadsPerRank", (0,), "Threads Per Rank", "NT: the number of concurrent reads on each rank. 0: from Storage Concurrency or, if "
-                            "that is 0, from the profile of the storage.", domain='<IntRangeDomain name="range" min="0" max="%d"/>' % _MAX_THREADS))
+                            "that is 0, from the profile of the storage.", domain='<IntRangeDomain name="range" min="0" max="%d"/>' % _threads.MAX_THREADS))
     def SetThreadsPerRank(self, threads):
         """Sets NT, the number of concurrent reads on each rank."""
         self._set("_threads", threads)
@@ -177,8 +176,8 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
     def _concurrent_reads(self, ranks):
         """Returns NT, the number of concurrent reads of this rank, or None for automatic. ranks: number of ranks."""
         if self._threads > 0:
-            return min(self._threads, _MAX_THREADS)
-        return min(max((self._concurrency - self._load) // ranks, 1), _MAX_THREADS) if self._concurrency > 0 else None
+            return min(self._threads, _threads.MAX_THREADS)
+        return min(max((self._concurrency - self._load) // ranks, 1), _threads.MAX_THREADS) if self._concurrency > 0 else None
 
     def _read(self, output, rank, ranks):
         """Reads the patches of `rank` into the blocks of `output`."""

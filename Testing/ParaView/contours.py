@@ -13,14 +13,14 @@ import sys
 
 import numpy as np
 from paraview.simple import *
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkUnsignedCharArray
 from vtkmodules.vtkCommonDataModel import vtkPartitionedDataSet, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 from vtkmodules.vtkParallelCore import vtkCommunicator
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from made_grids import boxes_of, make_grid, seen_in, shown  # noqa: E402
+from made_grids import add, boxes_of, make_grid, seen_in, shown  # noqa: E402
 from on_ranks import controller, expect, finish, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -183,21 +183,19 @@ def compare(label, found):
 
 
 def check_partitions():
-    """Checks the contour of a point array if only rank 0 has partitions: the plane in the middle of a box."""
+    """Checks the contour of a point array if only rank 0 has partitions: a plane through a box."""
     tree = vtkPartitionedDataSet()
     if rank == 0:
         image = make_grid("plain image", (0, 4, 0, 4, 0, 4), np.random.default_rng(1), None)
-        heights = numpy_to_vtk(np.repeat(np.arange(5.0), 25), deep=1)
-        heights.SetName("height")
-        image.GetPointData().AddArray(heights)
+        add(image.GetPointData(), "height", np.repeat(np.arange(5.0), 25))
         tree.SetPartition(0, image)
     contour = Contour(Input=shown(tree), ContourBy=["POINTS", "height"], Isosurfaces=[1.5])
     contour.UpdatePipeline()
     surface = whole(contour)
     if rank == 0:
         bounds, box = np.array(surface.GetBounds()), np.array(image.GetBounds())
-        middle = box[4] + 1.5 / 4 * (box[5] - box[4])
-        expect(np.allclose(bounds, [*box[:4], middle, middle]), "partitions on one rank: %s in %s", bounds, box)
+        plane = box[4] + 1.5 / 4 * (box[5] - box[4])
+        expect(np.allclose(bounds, [*box[:4], plane, plane]), "partitions on one rank: %s in %s", bounds, box)
     Delete(contour)
 
 

@@ -178,7 +178,7 @@ def add(attributes, name, values):
 
 
 def image(time, values=64):
-    """Returns an image of 4 x 4 x 4 cells with a cell array of so many values."""
+    """Returns an image of 4 x 4 x 4 cells with the cell array "a", which has `values` values, and the time `time` as field data."""
     grid = vtkImageData()
     grid.SetDimensions(5, 5, 5)
     add(grid.GetCellData(), "a", np.arange(float(values)))
@@ -229,7 +229,7 @@ def check_failed_writes(folder):
 
 
 def check_written_steps(reader, folder):
-    """A call that writes a step of an earlier call again begins a new container. Strides may be as large as the greatest int."""
+    """If a call repeats a step of an earlier call, the call begins a new container. A stride may be the greatest int."""
     writer, said = writer_of(os.path.join(folder, "steps.pio"))
     writer.SetInputConnection(reader.GetOutputPort())
     writer.WriteAllTimeStepsOn()

@@ -67,7 +67,7 @@ def main():
         # A profile made by hand: N* = 40 for 8 ranks.
         profile(mount=mount, best_concurrency=40)
         known = found(index, "--ranks", "8")
-        expect("concurrency_range" not in known["profile"], "a range of what nobody has measured")
+        expect("concurrency_range" not in known["profile"], "a concurrency range without a measurement")
         balanced, polite = known["policies"]["balanced"], known["policies"]["polite"]
         expect(balanced == {"start": 40, "threads_of_rank": 5, "least": 8, "most": 8 * 256}, "balanced: %s" % balanced)
         left = max(8, round(40 - known["load"]["others"]))

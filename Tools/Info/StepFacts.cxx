@@ -186,10 +186,11 @@ StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustInde
 std::vector<TimeStep> SelectSteps(
     const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers)
 {
-  std::set<std::int64_t> missing(numbers.begin(), numbers.end());
+  const std::set<std::int64_t> wanted(numbers.begin(), numbers.end());
+  std::set<std::int64_t> missing = wanted;
   std::vector<TimeStep> steps;
   for (const TimeStep& step : series.Steps) {
-    if (numbers.empty() || std::count(numbers.begin(), numbers.end(), step.Step) > 0) {
+    if (wanted.empty() || wanted.count(step.Step) > 0) {
       steps.push_back(step);
       missing.erase(step.Step);
     }

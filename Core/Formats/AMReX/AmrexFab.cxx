@@ -67,18 +67,27 @@ bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header)
   return ParseBox(words, header.Box, dimension) && words.Consume(header.Components) && words.AtEnd();
 }
 
+namespace {
+
+/// Returns the first `dimension` numbers for fmt, which writes them with commas.
+auto TupleOf(const Int3& numbers, int dimension)
+{
+  return fmt::join(numbers.begin(), numbers.begin() + dimension, ",");
+}
+
+}  // namespace
+
 std::size_t FabHeaderBytes(std::size_t prefixBytes, const TypedBox& box, int dimension, int components)
 {
-  return prefixBytes + BoxText(box, dimension).size() + fmt::formatted_size(" {}\n", components);
+  return prefixBytes + fmt::formatted_size("(({}) ({}) ({})) {}\n", TupleOf(box.Indices.Lower, dimension),
+                           TupleOf(box.Indices.Upper, dimension), TupleOf(box.NodeCentred, dimension),
+                           components);
 }
 
 std::string BoxText(const TypedBox& box, int dimension)
 {
-  const auto tuple = [dimension](const Int3& numbers) {
-    return fmt::join(numbers.begin(), numbers.begin() + dimension, ",");
-  };
-  return fmt::format(
-      "(({}) ({}) ({}))", tuple(box.Indices.Lower), tuple(box.Indices.Upper), tuple(box.NodeCentred));
+  return fmt::format("(({}) ({}) ({}))", TupleOf(box.Indices.Lower, dimension),
+      TupleOf(box.Indices.Upper, dimension), TupleOf(box.NodeCentred, dimension));
 }
 
 std::vector<std::byte> Pack(const FabLocations& locations)

@@ -36,8 +36,8 @@ public:
   explicit TextLines(const std::string& path) : File(path), Size(this->File.Size()) {}
 
   /// Returns the next line, without its end; the result is valid until the next call. `expected`: phrase for
-  /// the expected contents, for messages. Throws Error at the end of the file. Lines longer than 1 MiB may
-  /// throw Error, too.
+  /// the expected contents, for messages. Throws Error at the end of the file, and may throw Error for a line
+  /// longer than 1 MiB.
   std::string_view Next(const char* expected);
   /// Returns the next line as a number. Throws Error unless the line is a number from `least` to `most`.
   std::int64_t NextNumber(const char* expected, std::int64_t least, std::int64_t most);

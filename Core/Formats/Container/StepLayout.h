@@ -34,9 +34,9 @@ std::string GroupOfLevel(FileProfile profile, int level);
 /// unstructured grid.
 std::string GroupOfList(const Catalog& catalog, int list);
 
-/// Returns the data sets of a step, without their offsets. In files of a VTKHDF type, variables that exist on
-/// all patches of all levels are in the groups where other readers look for them. Such readers do not support
-/// the other variables, which are in PatchIO's own groups.
+/// Returns the data sets of a step, without their offsets. In files of a VTKHDF type, the groups of VTKHDF
+/// have the variables that exist on all patches of all levels, and PatchIO's own groups have the other
+/// variables, which VTKHDF does not support.
 std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files);
 
 /// Returns the shape of a data set in the HDF5 file, slowest axis first; components, if there are several,

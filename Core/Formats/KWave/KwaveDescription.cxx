@@ -141,6 +141,9 @@ std::vector<std::string> OtherFilesInFolder(const fs::path& path)
 /// longer lists are refused.
 bool HaveSamePoints(const fs::path& folder, const Mask& a, const Mask& b)
 {
+  if (a.Points != b.Points || a.Points == 0) {
+    return a.Points == b.Points;
+  }
   const KwaveFile fileA((folder / a.File).string()), fileB((folder / b.File).string());
   std::uint64_t atOnce = std::uint64_t(1) << 22;  // or one chunk, because Range() decodes whole chunks
   for (const KwaveFile* file : {&fileA, &fileB}) {
@@ -149,13 +152,14 @@ bool HaveSamePoints(const fs::path& folder, const Mask& a, const Mask& b)
         std::accumulate(chunk.begin(), chunk.end(), std::uint64_t(1), std::multiplies<std::uint64_t>()));
   }
   const std::uint64_t points = std::min(a.Points, MostPoints);
-  bool same = a.Points == b.Points;
-  for (std::uint64_t first = 0; same && first < points; first += atOnce) {
+  for (std::uint64_t first = 0; first < points; first += atOnce) {
     const std::uint64_t count = std::min(atOnce, points - first);
-    same = fileA.Range<std::int64_t>(IndexName, first, count) ==
-           fileB.Range<std::int64_t>(IndexName, first, count);
+    if (fileA.Range<std::int64_t>(IndexName, first, count) !=
+        fileB.Range<std::int64_t>(IndexName, first, count)) {
+      return false;
+    }
   }
-  return same;
+  return true;
 }
 
 /// Returns the mask in a file, or an empty list if the file has no matching mask. Throws Error when the mask

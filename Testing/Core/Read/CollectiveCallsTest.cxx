@@ -128,7 +128,7 @@ TEST_F(CollectiveCalls, SaysThatTwoSeriesHaveAStepInCommon)
       series.Warnings, ElementsAre(::testing::AllOf(HasSubstr("one step in common"), HasSubstr(second))));
 }
 
-TEST_F(CollectiveCalls, CountsAStepThatThreeSeriesHaveOnce)
+TEST_F(CollectiveCalls, CountsAStepOfThreeSeriesOnce)
 {
   const std::string second = testing::WriteDump(this->Folder / "more", testing::SmallCatalog());
   const std::string third = testing::WriteDump(this->Folder / "most", testing::SmallCatalog());

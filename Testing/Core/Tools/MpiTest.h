@@ -76,8 +76,8 @@ constexpr bool CanLimitMemory = false;
 constexpr bool CanLimitMemory = true;
 #endif
 
-/// Runs `call`, which needs 40 MiB, and limits the memory of rank `poor` meanwhile. Returns the message of
-/// the error.
+/// Runs `call`. Meanwhile, rank `poor` can allocate at most 16 MiB. Returns the message of the error, or an
+/// empty text.
 template <typename Call>
 std::string FaultWithLittleMemory(int poor, Call call)
 {

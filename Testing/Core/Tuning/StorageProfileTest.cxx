@@ -182,7 +182,7 @@ TEST_F(Profiles, MayBeGivenByHand)
   EXPECT_FALSE(found.Fit.Known());
   EXPECT_EQ(found.ThreadsFor(4), 6);
   EXPECT_EQ(found.ThreadsFor(100), 1);
-  EXPECT_FALSE(found.CostOfRequest.has_value()) << "nobody has measured or given it";
+  EXPECT_FALSE(found.CostOfRequest.has_value()) << "the profile gives no cost of requests";
 }
 
 TEST_F(Profiles, MayBeATableOfRanksAndThreads)

@@ -342,7 +342,7 @@ TEST(WritingThread, KeepsFaults)
   EXPECT_EQ(thread.TakeFaults(), "");
 }
 
-/// A job that a later job starts would find other values in the simulation's arrays.
+/// Without a thread, Add() runs the job at once: later, the simulation's arrays would have other values.
 TEST(WritingThread, NeedsNoThread)
 {
   pthread_attr_t before, huge;
