@@ -1,6 +1,5 @@
 #include "Filters/BlockFilter.h"
 
-#include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Filters/DataOfParts.h"
 
@@ -21,6 +20,7 @@
 #include <vtkMPIController.h>
 #endif
 
+#include <algorithm>
 #include <cstring>
 
 namespace patchio {
@@ -162,12 +162,9 @@ std::unique_ptr<Communicator> GlobalCommunicator()
 
 std::vector<std::string> GatherTexts(const std::set<std::string>& local, Communicator& ranks)
 {
-  std::set<std::string> all;
-  for (const std::string& joined : ranks.AllGather(JoinTexts({local.begin(), local.end()}))) {
-    const std::vector<std::string> texts = SplitTexts(joined);
-    all.insert(texts.begin(), texts.end());
-  }
-  return {all.begin(), all.end()};
+  std::vector<std::string> all = GatherTexts(ranks, {local.begin(), local.end()});
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 }  // namespace patchio

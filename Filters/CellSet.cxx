@@ -217,7 +217,7 @@ void SetNodes(CellSet& set, Communicator& ranks)
 {
   for (int axis = 0; axis < 3; ++axis) {
     const LatticeNodes local = CellLattice::Nodes(set.Blocks, axis);
-    set.Nodes[axis] = {GatherValues(ranks, local.Positions), -ranks.Max({-local.LeastWidth})[0]};
+    set.Nodes[axis] = {GatherValues(ranks, local.Positions), ranks.Min({local.LeastWidth})[0]};
   }
 }
 

@@ -103,12 +103,8 @@ std::string DateOf(Communicator& ranks, vtkDataObject* data)
   vtkAbstractArray* const array =
       data && data->GetFieldData() ? data->GetFieldData()->GetAbstractArray("date") : nullptr;
   auto* const text = vtkStringArray::SafeDownCast(array);
-  const std::string date = text && text->GetNumberOfValues() == 1 ? text->GetValue(0) : std::string();
-  std::string found;
-  for (const std::string& one : ranks.AllGather(date)) {
-    found = found.empty() ? one : found;
-  }
-  return found;
+  return FirstNonEmpty(
+      ranks, text && text->GetNumberOfValues() == 1 ? text->GetValue(0) : std::string());
 }
 
 /// Returns whether the writer has an output configuration.

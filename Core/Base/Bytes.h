@@ -18,6 +18,12 @@ namespace patchio {
 constexpr std::uint64_t KiB = 1 << 10;
 constexpr std::uint64_t MiB = 1 << 20;
 
+/// Returns `value`, rounded up to a multiple of `unit`.
+constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t unit)
+{
+  return (value + unit - 1) / unit * unit;
+}
+
 /// Returns whether this machine is little-endian, so that big-endian data needs swapping.
 constexpr bool HostIsLittleEndian()
 {

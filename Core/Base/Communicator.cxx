@@ -9,11 +9,13 @@
 #include <cassert>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <new>
 #include <numeric>
 #include <system_error>
 #include <thread>
+#include <unordered_set>
 
 namespace patchio {
 
@@ -30,8 +32,6 @@ public:
   int Size() const override { return 1; }
   void Broadcast(std::vector<std::byte>&) override {}
   std::vector<std::string> AllGather(const std::string& text) override { return {text}; }
-  std::vector<double> AllGather(const std::vector<double>& values) override { return values; }
-  std::vector<int> AllGather(const std::vector<int>& values) override { return values; }
 };
 
 class MpiCommunicator : public Communicator
@@ -237,6 +237,16 @@ std::vector<std::string> Communicator::Gather(const std::string& text)
   return this->Rank() == 0 ? all : std::vector<std::string>();
 }
 
+std::vector<double> Communicator::AllGather(const std::vector<double>& values)
+{
+  return GatherValues(*this, values);
+}
+
+std::vector<int> Communicator::AllGather(const std::vector<int>& values)
+{
+  return GatherValues(*this, values);
+}
+
 std::vector<std::string> Communicator::Exchange(std::vector<std::string> texts)
 {
   std::vector<std::string> received;
@@ -289,6 +299,17 @@ std::vector<double> Communicator::Max(const std::vector<double>& values)
   return largest;
 }
 
+std::vector<double> Communicator::Min(std::vector<double> values)
+{
+  const auto negate = [&values] {
+    std::transform(values.begin(), values.end(), values.begin(), std::negate<>());
+  };
+  negate();
+  values = this->Max(values);
+  negate();
+  return values;
+}
+
 std::unique_ptr<Communicator> Communicator::Duplicate() const
 {
   return MakeSelfCommunicator();
@@ -313,6 +334,30 @@ Communicator& Communicator::MachineCommunicator()
     this->Machine = this->SplitByMachine();
   }
   return *this->Machine;
+}
+
+std::vector<std::string> GatherTexts(Communicator& ranks, const std::vector<std::string>& texts)
+{
+  std::vector<std::string> all;
+  std::unordered_set<std::string> known;
+  for (const std::string& ofRank : ranks.AllGather(JoinTexts(texts))) {
+    for (const std::string& text : SplitTexts(ofRank)) {
+      if (known.insert(text).second) {
+        all.push_back(text);
+      }
+    }
+  }
+  return all;
+}
+
+std::string FirstNonEmpty(Communicator& ranks, const std::string& text)
+{
+  for (const std::string& ofRank : ranks.AllGather(text)) {
+    if (!ofRank.empty()) {
+      return ofRank;
+    }
+  }
+  return {};
 }
 
 void BroadcastBytes(std::byte* data, std::uint64_t bytes, int root, MPI_Comm comm)
@@ -353,14 +398,9 @@ std::string CaughtError()
 
 void RunOnAllRanks(Communicator& ranks, const std::function<void()>& work)
 {
-  const std::string ownFault = CatchError(work);
-  if (AllOf(ranks, ownFault.empty())) {
-    return;
-  }
-  for (const std::string& fault : ranks.AllGather(ownFault)) {
-    if (!fault.empty()) {
-      throw Error(fault);
-    }
+  const std::string fault = CatchError(work);
+  if (!AllOf(ranks, fault.empty())) {
+    throw Error(FirstNonEmpty(ranks, fault));
   }
 }
 

@@ -46,14 +46,16 @@ public:
   virtual void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into);
   /// Returns the values of all ranks, in rank order, on all ranks: Size() x values.size() numbers. `values`
   /// has the same length on all ranks.
-  virtual std::vector<double> AllGather(const std::vector<double>& values) = 0;
+  virtual std::vector<double> AllGather(const std::vector<double>& values);
   /// Returns the integers of all ranks, in rank order, on all ranks. The lengths may differ.
-  virtual std::vector<int> AllGather(const std::vector<int>& values) = 0;
+  virtual std::vector<int> AllGather(const std::vector<int>& values);
 
   /// Returns the maximum over all ranks of each value, on all ranks. `values` has the same length on all
   /// ranks. With MPI, takes time proportional to the logarithm of Size(); AllGather() takes time proportional
   /// to Size().
   virtual std::vector<double> Max(const std::vector<double>& values);
+  /// Returns the minimum over all ranks of each value, like Max().
+  std::vector<double> Min(std::vector<double> values);
   /// Returns the sum over all ranks of each value, on all ranks; see BeginSum().
   std::vector<double> Sum(const std::vector<double>& values);
 
@@ -135,6 +137,14 @@ std::vector<T> GatherValues(Communicator& ranks, const std::vector<T>& values)
 {
   return UnpackValues<T>(ranks.AllGather(PackValues(values)));
 }
+
+/// Returns the texts of all ranks, in rank order and each text once, on all ranks. Collective: every rank of
+/// the communicator calls it.
+std::vector<std::string> GatherTexts(Communicator& ranks, const std::vector<std::string>& texts);
+
+/// Returns the text of the first rank that has a nonempty text, on all ranks; empty if no rank has one.
+/// Collective: every rank of the communicator calls it.
+std::string FirstNonEmpty(Communicator& ranks, const std::string& text);
 
 /// Copies any number of bytes from rank `root` to all ranks. Collective: every rank of the communicator calls
 /// it.

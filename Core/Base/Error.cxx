@@ -36,6 +36,11 @@ std::string JoinLines(const std::vector<std::string>& texts)
   return fmt::format("{}", fmt::join(texts, "\n"));
 }
 
+void AppendText(std::string& joined, const std::string& text, const char* separator)
+{
+  joined += (joined.empty() || text.empty() ? "" : separator) + text;
+}
+
 std::string SystemMessage(int errorNumber)
 {
   return std::generic_category().message(errorNumber);

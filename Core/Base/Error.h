@@ -46,6 +46,9 @@ std::string PlainText(std::string text);
 /// Joins texts with line breaks.
 std::string JoinLines(const std::vector<std::string>& texts);
 
+/// Appends `text` to `joined`, with `separator` between them unless one of them is empty.
+void AppendText(std::string& joined, const std::string& text, const char* separator = "\n");
+
 /// Returns the system's text for a value of `errno`, such as "No such file or directory".
 std::string SystemMessage(int errorNumber);
 

@@ -1,5 +1,6 @@
 #include "Base/File.h"
 
+#include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Memory.h"
@@ -101,23 +102,19 @@ void PlainFile::Write(std::uint64_t offset, const void* data, std::size_t bytes)
 void PlainFile::Write(std::uint64_t offset, std::vector<iovec>& buffers) const
 {
   constexpr std::size_t most = 1024;  // greatest number of buffers of one call: IOV_MAX of Linux
-  for (auto next = buffers.begin(); next != buffers.end();) {
-    const auto count = static_cast<int>(std::min<std::size_t>(most, buffers.end() - next));
-    const ssize_t put = ::pwritev(this->FileDescriptor, &*next, count, static_cast<off_t>(offset));
+  iovec* next = buffers.data();
+  iovec* const end = next + buffers.size();
+  while (next != end) {
+    const auto count = static_cast<int>(std::min<std::size_t>(most, end - next));
+    const ssize_t put = ::pwritev(this->FileDescriptor, next, count, static_cast<off_t>(offset));
     if (put < 0 && errno != EINTR) {
-      const std::size_t left = std::accumulate(next, buffers.end(), std::size_t(0),
+      const std::size_t left = std::accumulate(next, end, std::size_t(0),
           [](std::size_t sum, const iovec& buffer) { return sum + buffer.iov_len; });
       this->Fail(fmt::format("space for {} bytes at offset {}", left, offset));
     }
-    std::size_t left = put > 0 ? static_cast<std::size_t>(put) : 0;
-    offset += left;
-    for (; next != buffers.end() && left >= next->iov_len; ++next) {
-      left -= next->iov_len;
-    }
-    if (left > 0) {
-      next->iov_base = static_cast<std::byte*>(next->iov_base) + left;
-      next->iov_len -= left;
-    }
+    const std::size_t done = put > 0 ? static_cast<std::size_t>(put) : 0;
+    offset += done;
+    SkipBytes(next, end, done);
   }
 }
 
@@ -159,6 +156,17 @@ void PlainFile::Flush() const
   if (status.st_nlink == 0 && !this->IsInPlace()) {
     throw FileError(this->PathName, "a file that stays in its folder during the write", "a removed file",
         "Do not remove or replace a file while a run writes it");
+  }
+}
+
+void SkipBytes(iovec*& next, const iovec* end, std::size_t bytes)
+{
+  for (; next != end && next->iov_len <= bytes; ++next) {
+    bytes -= next->iov_len;
+  }
+  if (next != end) {
+    next->iov_base = static_cast<std::byte*>(next->iov_base) + bytes;
+    next->iov_len -= bytes;
   }
 }
 
@@ -206,6 +214,42 @@ std::string NormalizedPath(const std::string& path)
   const std::filesystem::path real =
       last == "." || last == ".." ? std::filesystem::canonical(tidy, fault) : std::filesystem::path(tidy);
   return fault ? tidy : real.string();
+}
+
+std::string AbsolutePath(const std::string& path)
+{
+  return fs::absolute(path).lexically_normal().string();
+}
+
+std::string UserFolder(const char* variable, const std::string& inHome)
+{
+  const std::string folder = FromEnvironment(variable);
+  if (BeginsWith(folder, "/")) {
+    return folder + "/patchio";
+  }
+  const std::string home = FromEnvironment("HOME");
+  return home.empty() ? "" : home + "/" + inHome + "/patchio";
+}
+
+std::optional<std::uint64_t> SizeOfFile(const std::string& path)
+{
+  std::error_code fault;
+  const std::uint64_t size = fs::file_size(path, fault);
+  return fault ? std::nullopt : std::optional(size);
+}
+
+std::string FirstBytes(const std::string& path, std::size_t most)
+{
+  constexpr std::size_t piece = 64 * KiB;
+  const PlainFile file(path);
+  std::string bytes;
+  std::size_t before = 0;
+  do {  // files of the kernel report a size of 0, so the loop reads until the end of the file
+    before = bytes.size();
+    bytes.resize(std::min(before + piece, most));
+    bytes.resize(before + file.ReadUpTo(before, bytes.data() + before, bytes.size() - before));
+  } while (bytes.size() == before + piece);
+  return bytes;
 }
 
 int OpenRegularFile(const std::string& path)

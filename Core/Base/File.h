@@ -1,4 +1,4 @@
-// Files: reading, writing, opening of regular files only, replacement by a rename.
+// Files: reading, writing, opening of regular files only, paths, replacement by a rename.
 #pragma once
 
 #include <sys/uio.h>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ private:
   int FileDescriptor;
 };
 
+/// Removes the first `bytes` bytes from the buffers `next` .. `end` - 1, and skips empty buffers.
+void SkipBytes(iovec*& next, const iovec* end, std::size_t bytes);
+
 /// Returns the paths of a folder's entries for which `accepts` returns true, in ascending order. Returns an
 /// empty list for a folder that cannot be read.
 std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder,
@@ -80,6 +84,21 @@ void RemoveStaleFiles(
 /// "." or "..", returns the canonical path, or the shortened path if `path` does not exist. Names derived
 /// from the result do not depend on how the user typed the end of the path.
 std::string NormalizedPath(const std::string& path);
+
+/// Returns `path` as an absolute, normalized path. Throws std::filesystem::filesystem_error if `path` is
+/// relative to a folder that no longer exists.
+std::string AbsolutePath(const std::string& path);
+
+/// Returns PatchIO's folder for files of the user: in the folder that the environment variable `variable`
+/// names by an absolute path, otherwise in the folder `inHome` of the home folder. Returns an empty text if
+/// neither `variable` nor $HOME is set.
+std::string UserFolder(const char* variable, const std::string& inHome);
+
+/// Returns the size of a regular file, or nothing if there is no such file.
+std::optional<std::uint64_t> SizeOfFile(const std::string& path);
+
+/// Returns the first bytes of a file, at most `most`. Throws Error if the file cannot be read.
+std::string FirstBytes(const std::string& path, std::size_t most);
 
 /// Opens a regular file for reading, without waiting. Returns the file descriptor, or -1 with `errno` set if
 /// the file cannot be opened. Throws Error if `path` is a folder, a pipe or a device.

@@ -136,7 +136,7 @@ void CheckMemoryOfMachines(Communicator& ranks, double bytes, double share, cons
 {
   Communicator& machine = ranks.MachineCommunicator();
   const double needed = machine.Sum({bytes})[0];
-  const double free = -machine.Max({-share * static_cast<double>(AvailableMemory())})[0];
+  const double free = machine.Min({share * static_cast<double>(AvailableMemory())})[0];
   RunOnAllRanks(ranks, [&] {
     if (needed > free) {
       throw Error(fmt::format("The ranks need {} of memory on machine '{}', but may use only {}. {}.",

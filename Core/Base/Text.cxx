@@ -66,6 +66,15 @@ std::string NameList(const std::vector<std::string>& names, std::size_t most)
   return names.empty() ? "none" : text;
 }
 
+std::string UniqueNames::Add(const std::string& name)
+{
+  std::string unique = name;
+  while (!this->Taken.insert(unique).second) {
+    unique = fmt::format("{}_{}", name, ++this->Numbers.try_emplace(name, 1).first->second);
+  }
+  return unique;
+}
+
 std::vector<std::string> SortedBySimilarity(std::vector<std::string> names, const std::string& target)
 {
   std::vector<std::pair<std::size_t, std::size_t>> order;

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -24,6 +26,18 @@ std::string CountText(std::uint64_t count, const std::string& singular, const st
 
 /// Formats at most `most` names in quotes: "'a', 'b' and 3 more". Returns "none" for an empty list.
 std::string NameList(const std::vector<std::string>& names, std::size_t most = 8);
+
+/// Makes names unique.
+class UniqueNames
+{
+public:
+  /// Returns the first of `name`, "`name`_2", "`name`_3" and so on that this object has not returned before.
+  std::string Add(const std::string& name);
+
+private:
+  std::set<std::string> Taken;
+  std::map<std::string, int> Numbers;  ///< last number tried for each name; avoids quadratic time
+};
 
 /// Returns the names, sorted by similarity to `target`, most similar first. The measure is the number of
 /// characters to insert, delete or replace in the first 256 characters (V. Levenshtein, "Binary codes capable

@@ -1,6 +1,8 @@
 // The location and encoding of an array's bytes in files, and the range of the values.
 #pragma once
 
+#include "Catalog/Catalog.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -209,6 +211,14 @@ struct Location
 inline Location MakeLocation(Encoding kind, std::size_t first, std::size_t count)
 {
   return {kind, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count), 0, 0};
+}
+
+/// Returns the location of a variable on a patch that stores no values of it.
+inline Location ImpliedLocation(Presence presence)
+{
+  return presence == Presence::Absent
+             ? Location()
+             : Location{Encoding::Constant, 0, 0, presence == Presence::One ? 1.0f : 0.0f};
 }
 
 /// The reason why one location is Missing.

@@ -1,25 +1,16 @@
 #include "Formats/FindSteps.h"
 
 #include "Base/Error.h"
-#include "Base/File.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <system_error>
 
 namespace fs = std::filesystem;
 
 namespace patchio {
-
-std::string FirstBytes(const std::string& path, std::size_t most)
-{
-  std::string bytes(most, '\0');
-  bytes.resize(PlainFile(path).ReadUpTo(0, bytes.data(), most));
-  return bytes;
-}
 
 TimeStep HeadOf(const std::string& path, const SeriesOptions& options, ReadHead read)
 {

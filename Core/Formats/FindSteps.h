@@ -1,8 +1,7 @@
-// Functions with which formats find time steps: the first bytes of files, the heads of steps, sorting, and
-// the step for a requested time.
+// Functions with which formats find time steps: the heads of steps, sorting, and the step for a requested
+// time.
 #pragma once
 
-#include "Base/File.h"
 #include "Formats/Format.h"
 
 #include <cstddef>
@@ -11,9 +10,6 @@
 #include <vector>
 
 namespace patchio {
-
-/// Returns the first bytes of a file, at most `most`. Throws Error when the file cannot be read.
-std::string FirstBytes(const std::string& path, std::size_t most);
 
 /// A function that reads the head of a step, its time and number, from the file that describes the step.
 /// Throws Error if the head cannot be read.

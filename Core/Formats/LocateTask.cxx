@@ -96,8 +96,9 @@ void LocateTask::LocateEach(const Catalog& catalog, const std::vector<PatchVaria
 {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     this->ReportProgress(static_cast<double>(i) / static_cast<double>(requests.size()));
-    if (catalog.PresenceOf(requests[i].Variable, requests[i].Patch) != Presence::Stored) {
-      table.Locations.emplace_back();
+    const Presence presence = catalog.PresenceOf(requests[i].Variable, requests[i].Patch);
+    if (presence != Presence::Stored) {
+      table.Locations.push_back(ImpliedLocation(presence));
       continue;
     }
     table.Locations.push_back(MakeLocation(Encoding::Missing, 0, 0));

@@ -178,17 +178,11 @@ void CheckReadable(const Dataset& info, const std::string& name, const std::stri
   }
 }
 
-namespace {
-
-/// Sets the layout of `dataset` to Library, or to Unsupported if the library must not be used. `reason`:
-/// phrase for Dataset::Reason.
 void SetLibraryLayout(Dataset& dataset, const std::string& reason)
 {
   dataset.Layout = LibraryIsAllowed() ? StorageLayout::Library : StorageLayout::Unsupported;
   dataset.Reason = reason;
 }
-
-}  // namespace
 
 Dataspace ParseDataspace(Cursor& message)
 {
@@ -481,7 +475,7 @@ void DatasetMessages::ParseFilters(const Message& message)
     const std::size_t nameBytes = hasName ? message.At<std::uint16_t>(offset + 2) : 0;
     offset += hasName ? 6 : 4;
     const unsigned parameters = message.At<std::uint16_t>(offset);
-    offset += 2 + (version == 1 ? (nameBytes + 7) / 8 * 8 : nameBytes);
+    offset += 2 + (version == 1 ? RoundUp(nameBytes, 8) : nameBytes);
     this->FilterIds[f] = static_cast<int>(id);
     this->FilterParameters[f] = parameters == 0 ? 0 : message.At<std::uint32_t>(offset);
     offset += 4 * std::size_t(parameters + (version == 1 ? parameters % 2 : 0));

@@ -111,6 +111,10 @@ std::uint64_t PlainChunkBytes(const Dataset& dataset);
 /// Fills `chunks`, an array of CountChunks(dataset) entries, with chunks that were not written.
 void ClearChunks(const Dataset& dataset, Chunk* chunks);
 
+/// Sets the layout of `dataset` to Library, or to Unsupported if the library must not be used. `reason`:
+/// phrase for Dataset::Reason.
+void SetLibraryLayout(Dataset& dataset, const std::string& reason);
+
 /// Returns the greatest plausible number of chunks in a file of `fileBytes` bytes. Unless chunks are tiny, a
 /// chunk and its entry in an index take at least 32 bytes, so a valid file has more chunks only if most
 /// chunks were never written.

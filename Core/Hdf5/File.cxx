@@ -2,7 +2,6 @@
 
 #include "Base/Communicator.h"
 #include "Base/File.h"
-#include "Hdf5/Library.h"
 #include "Hdf5/LibraryFile.h"
 
 #include <fmt/format.h>
@@ -297,8 +296,7 @@ bool File::ListChunks(const std::string& dataset, FoundDataset& found) const
 {
   const std::uint64_t chunks = CountChunks(found.Info), most = MostChunks(this->Bytes);
   if (chunks > most || this->ListedChunks > most - chunks) {
-    found.Info.Layout = LibraryIsAllowed() ? StorageLayout::Library : StorageLayout::Unsupported;
-    found.Info.Reason = MoreChunksThanFit;
+    SetLibraryLayout(found.Info, MoreChunksThanFit);
     return false;
   }
   found.Chunks.resize(chunks);

@@ -1,7 +1,8 @@
 #include "Hdf5/FileBytes.h"
 
+#include "Base/Text.h"
+
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace patchio::hdf5 {
@@ -73,17 +74,10 @@ std::uint32_t Lookup3(const std::byte* bytes, std::size_t count)
   return state.C;
 }
 
-namespace {
-
-bool ComparesByDefault()
+FileBytes::FileBytes()
+    : Compares(FromEnvironment("PATCHIO_HDF5_CHECKSUMS") != "ignore"), Blocks(BlockCount, NoBlock)
 {
-  const char* const setting = std::getenv("PATCHIO_HDF5_CHECKSUMS");
-  return !setting || std::string_view(setting) != "ignore";
 }
-
-}  // namespace
-
-FileBytes::FileBytes() : Compares(ComparesByDefault()), Blocks(BlockCount, NoBlock) {}
 
 void FileBytes::Attach(ReadAt read, std::uint64_t bytes)
 {

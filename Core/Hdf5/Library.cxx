@@ -1,10 +1,10 @@
 #include "Hdf5/Library.h"
 
 #include "Base/Error.h"
+#include "Base/Text.h"
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <utility>
 
 namespace patchio::hdf5 {
@@ -96,8 +96,7 @@ namespace {
 /// Error for an unknown value.
 std::string LibrarySetting()
 {
-  const char* const variable = std::getenv("PATCHIO_HDF5");
-  const std::string setting = variable ? variable : "";
+  std::string setting = FromEnvironment("PATCHIO_HDF5");
   if (!setting.empty() && setting != "strict" && setting != "trust") {
     throw Error(
         fmt::format("The environment variable PATCHIO_HDF5 is '{}'; expected 'strict' or 'trust'. "

@@ -1,5 +1,6 @@
 #include "Hdf5/Structure.h"
 
+#include "Base/Bytes.h"
 #include "Base/File.h"
 
 #include <fmt/format.h>
@@ -301,9 +302,7 @@ std::optional<Attribute> Structure::ParseAttribute(
   const std::uint64_t nameBytes = cursor.Read<std::uint16_t>(), typeBytes = cursor.Read<std::uint16_t>();
   const std::uint64_t spaceBytes = cursor.Read<std::uint16_t>();
   cursor.Skip(version == 3 ? 1 : 0);
-  const auto section = [&](std::uint64_t length) {
-    return cursor.Section((length + unit - 1) / unit * unit);
-  };
+  const auto section = [&](std::uint64_t length) { return cursor.Section(RoundUp(length, unit)); };
   Cursor nameText = section(nameBytes), type = section(typeBytes), space = section(spaceBytes);
   if (nameText.ReadText(1) != name) {
     return std::nullopt;
@@ -369,7 +368,7 @@ std::vector<std::byte> Structure::ReadGlobalObject(std::uint64_t heap, std::uint
       this->Bytes.Read(heap + offset + headBytes, object.data(), object.size());
       return object;
     }
-    offset += headBytes + (bytes + 7) / 8 * 8;
+    offset += headBytes + RoundUp(bytes, 8);
   }
   throw Corrupt("an object that is not in its global heap");
 }

@@ -61,7 +61,7 @@ public:
         throw SystemError(this->Path, RangeText(offset, buffers), errno);
       }
       const iovec* before = next;
-      Advance(next, end, static_cast<std::size_t>(got));
+      SkipBytes(next, end, static_cast<std::size_t>(got));
       if (got == 0 && next == before) {
         throw FileError(this->Path, RangeText(offset, buffers),
             fmt::format("the end of the file after {} bytes", position - offset),
@@ -72,18 +72,6 @@ public:
   }
 
 private:
-  /// Removes the first `bytes` bytes from the buffers `next` .. `end` - 1, and skips empty buffers.
-  static void Advance(iovec*& next, const iovec* end, std::size_t bytes)
-  {
-    for (; next != end && next->iov_len <= bytes; ++next) {
-      bytes -= next->iov_len;
-    }
-    if (next != end) {
-      next->iov_base = static_cast<std::byte*>(next->iov_base) + bytes;
-      next->iov_len -= bytes;
-    }
-  }
-
   /// Returns the bytes to be read, as a phrase for an error message.
   static std::string RangeText(std::uint64_t offset, const std::vector<iovec>& buffers)
   {

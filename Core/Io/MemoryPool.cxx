@@ -1,5 +1,6 @@
 #include "Io/MemoryPool.h"
 
+#include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "Base/Memory.h"
 #include "Base/Text.h"
@@ -27,11 +28,6 @@ constexpr std::size_t HugePage = std::size_t(2) << 20;
 /// beginning of its segment. A header before each buffer would cause page faults on the thread that allocates
 /// the buffers.
 constexpr std::size_t SegmentBytes = std::size_t(64) << 20;
-
-constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
-{
-  return (value + to - 1) / to * to;
-}
 
 /// Large buffers begin on a page boundary. Requests that read directly into a buffer then cover as few pages
 /// as possible; the kernel splits requests that cover many pages.

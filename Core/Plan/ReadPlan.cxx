@@ -1,5 +1,7 @@
 #include "Plan/ReadPlan.h"
 
+#include "Base/Bytes.h"
+
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -163,7 +165,7 @@ void Planner::Cut()
       FileSegment rest = this->FileSegments[i];
       // The segments have about equal sizes, so that the last one is not tiny.
       const std::uint64_t segments = (rest.Bytes + most - 1) / most;
-      const std::uint64_t first = std::min(most, (rest.Bytes / segments + grain - 1) / grain * grain);
+      const std::uint64_t first = std::min(most, RoundUp(rest.Bytes / segments, grain));
       this->FileSegments[i].Begin += first;
       this->FileSegments[i].Offset += first;
       this->FileSegments[i].Bytes -= first;

@@ -5,7 +5,6 @@
 #include "Read/OpenedSeries.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 
 namespace patchio {
@@ -54,8 +53,9 @@ Catalog ReadOnce(Communicator& ranks, const std::function<Catalog()>& read)
   return catalog;
 }
 
-/// Returns the first nonempty texts of each rank in rank order, each text once.
-std::vector<std::string> GatherTexts(Communicator& ranks, const std::vector<std::string>& ofThisRank)
+/// Returns the first nonempty texts of each rank, see GatherTexts(). Collective: every rank of the
+/// communicator calls it.
+std::vector<std::string> GatherFirstTexts(Communicator& ranks, const std::vector<std::string>& ofThisRank)
 {
   // Limit per rank, which keeps a dump with 100,000 missing patches from flooding the network.
   constexpr std::size_t most = 8;
@@ -65,16 +65,7 @@ std::vector<std::string> GatherTexts(Communicator& ranks, const std::vector<std:
       own.push_back(text);
     }
   }
-  std::vector<std::string> all;
-  std::set<std::string> seen;
-  for (const std::string& ofRank : ranks.AllGather(JoinTexts(own))) {
-    for (const std::string& text : SplitTexts(ofRank)) {
-      if (seen.insert(text).second) {
-        all.push_back(text);
-      }
-    }
-  }
-  return all;
+  return GatherTexts(ranks, own);
 }
 
 }  // namespace
@@ -119,14 +110,11 @@ Catalog ReadCatalog(Communicator& ranks, const TimeStep& step)
 std::vector<ValueRange> ReadRanges(Communicator& ranks, const Catalog& catalog, int variable)
 {
   const std::vector<std::byte> bytes = ProduceOnRankZero(ranks, [&] {
-    const std::vector<ValueRange> ranges = FormatOf(catalog.Path).RangesOf(catalog, variable);
-    const auto* begin = reinterpret_cast<const std::byte*>(ranges.data());
-    return std::vector<std::byte>(begin, begin + ranges.size() * sizeof(ValueRange));
+    ByteWriter writer;
+    writer.Append(FormatOf(catalog.Path).RangesOf(catalog, variable));
+    return writer.Release();
   });
-  std::vector<ValueRange> ranges(bytes.size() / sizeof(ValueRange));
-  // memcpy() does not permit null addresses, which empty lists have.
-  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(ranges.data()));
-  return ranges;
+  return ByteReader(bytes).Get<std::vector<ValueRange>>();
 }
 
 GatheredFaults GatherFaults(
@@ -141,8 +129,8 @@ GatheredFaults GatherFaults(
   if (AllOf(ranks, fatal.empty() && faults.empty())) {
     return gathered;
   }
-  gathered.Fatal = GatherTexts(ranks, {fatal});
-  gathered.Texts = GatherTexts(ranks, texts);
+  gathered.Fatal = GatherFirstTexts(ranks, {fatal});
+  gathered.Texts = GatherFirstTexts(ranks, texts);
   gathered.Patches = ranks.AllGather(gathered.Patches);
   return gathered;
 }

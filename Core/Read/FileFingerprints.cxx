@@ -5,13 +5,6 @@
 
 namespace patchio {
 
-Fingerprint TrustedFingerprint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds)
-{
-  const auto settle = static_cast<std::int64_t>(settleSeconds * 1e9);
-  return state && state->Changed < now - settle ? state->Print
-                                                : Fingerprint{~std::uint64_t(0), -1, ~std::uint64_t(0)};
-}
-
 FileFingerprints CheckFingerprints(const std::vector<std::string>& paths, int threads, double settleSeconds)
 {
   const std::int64_t now = NowInNanoseconds();

@@ -41,8 +41,4 @@ private:
   std::map<std::string, std::optional<FileState>> States;
 };
 
-/// Returns the fingerprint of a file whose state was taken at `now`, nanoseconds since 1970, or a fingerprint
-/// that matches no file; see FileFingerprints.
-Fingerprint TrustedFingerprint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds);
-
 }  // namespace patchio

@@ -67,7 +67,7 @@ struct LoadSettings
   double SettleSeconds = 2;
 };
 
-/// Objects that a read uses. Each may be null.
+/// Objects that a read uses. All but Memory may be null.
 struct LoadServices
 {
   /// Adapts the number of threads during the read; null: the number stays `Threads`. The caller must call
@@ -75,8 +75,8 @@ struct LoadServices
   ReadControl* Control = nullptr;
   /// Makes the source that reads the files of the table; null: MakeFileSource().
   std::function<std::unique_ptr<Source>(const LocationTable&)> MakeSource;
-  /// Memory of earlier reads for reuse, with a limit; null: new memory without a limit.
-  std::shared_ptr<MemoryPool> Memory;
+  /// Memory of earlier reads for reuse, with a limit.
+  std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   /// Cache of values. Arrays found in it are not read; arrays that are read are added to it. Null: no cache.
   std::shared_ptr<ValueCache> Cache;
 };

@@ -3,6 +3,7 @@
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Stopwatch.h"
+#include "Formats/FindSteps.h"
 #include "Read/CollectiveCalls.h"
 #include "Store/LocationIndex.h"
 #include "Store/SeriesIndexFile.h"
@@ -666,8 +667,7 @@ void OpenedSeries::AddSteps(const std::vector<TimeStep>& added)
   std::vector<TimeStep>& steps = this->SeriesOfFiles.Steps;
   const StepKey shown = KeyOf(steps[this->DisplayedNumber]);
   steps.insert(steps.end(), added.begin(), added.end());
-  std::stable_sort(
-      steps.begin(), steps.end(), [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
+  SortSteps(this->SeriesOfFiles);
   const auto at = std::find_if(
       steps.begin(), steps.end(), [&shown](const TimeStep& step) { return KeyOf(step) == shown; });
   this->DisplayedNumber = static_cast<std::size_t>(at - steps.begin());
@@ -688,7 +688,7 @@ void OpenedSeries::ReportLeftOut(const std::vector<std::string>& texts)
 void OpenedSeries::WarnOnce(const std::string& text)
 {
   if (this->ReportedWarnings.insert(text).second) {
-    this->GrowthWarning += (this->GrowthWarning.empty() ? "" : "\n") + text;
+    AppendText(this->GrowthWarning, text);
   }
 }
 

@@ -1,34 +1,9 @@
 #include "Read/Prefetcher.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace patchio {
-namespace {
-
-/// Returns whether `numbers` are the same on all ranks. Collective: every rank of the communicator calls it.
-bool AreEqualOnAllRanks(Communicator& ranks, const std::vector<int>& numbers)
-{
-  std::vector<double> ofBothSigns(numbers.begin(), numbers.end());
-  std::transform(
-      numbers.begin(), numbers.end(), std::back_inserter(ofBothSigns), [](int n) { return -double(n); });
-  const std::vector<double> largest = ranks.Max(ofBothSigns);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (largest[i] != -largest[numbers.size() + i]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/// Returns the least `value` of all ranks. Collective: every rank of the communicator calls it.
-int MinimumOverRanks(Communicator& ranks, int value)
-{
-  return static_cast<int>(-ranks.Max({-double(value)})[0]);
-}
-
-}  // namespace
 
 Prefetcher::~Prefetcher()
 {
@@ -72,7 +47,7 @@ void Prefetcher::Add(PrefetchedStep step)
 std::optional<PrefetchedStep> Prefetcher::TakeStep(Communicator& ranks, std::size_t step)
 {
   const bool here = !this->Stopped && !this->Queue.empty() && this->Queue.front().Number == step;
-  const int least = MinimumOverRanks(ranks, this->Stopped ? -1 : here ? 1 : 0);
+  const double least = ranks.Min({this->Stopped ? -1.0 : here ? 1.0 : 0.0})[0];
   if (least < 0) {
     this->Clear();
     return std::nullopt;
@@ -88,9 +63,10 @@ std::optional<PrefetchedStep> Prefetcher::TakeStep(Communicator& ranks, std::siz
 
 bool Prefetcher::IsSameOnAllRanks(Communicator& ranks, int most)
 {
-  const std::vector<int> state{static_cast<int>(this->LastDisplayed.value_or(0)),
-      static_cast<int>(this->Distance), static_cast<int>(this->Queue.size()), this->Stopped ? 1 : 0, most};
-  return AreEqualOnAllRanks(ranks, state) && !this->Stopped;
+  const std::vector<double> state{static_cast<double>(this->LastDisplayed.value_or(0)),
+      static_cast<double>(this->Distance), static_cast<double>(this->Queue.size()), this->Stopped ? 1.0 : 0.0,
+      static_cast<double>(most)};
+  return ranks.Min(state) == ranks.Max(state) && !this->Stopped;
 }
 
 void Prefetcher::CancelReads()

@@ -63,11 +63,9 @@ bool RankRead::MakeRoom()
   if (!request.Cache) {
     return true;
   }
-  MemoryPool unlimited;
-  MemoryPool& pool = request.Memory ? *request.Memory : unlimited;
-  this->SizePool(pool);
-  return request.Cache->MakeRoom(
-      pool, this->Shared->Arrays.Bytes(), this->Shared->Arrays.FromCache().UsedValues(), request.IsPrefetch);
+  this->SizePool(*request.Memory);
+  return request.Cache->MakeRoom(*request.Memory, this->Shared->Arrays.Bytes(),
+      this->Shared->Arrays.FromCache().UsedValues(), request.IsPrefetch);
 }
 
 std::vector<std::string> RankRead::Files() const
@@ -82,8 +80,7 @@ std::vector<std::string> RankRead::Files() const
 
 double RankRead::BytesNeeded() const
 {
-  const auto& memory = this->Shared->Request->Memory;
-  const double kept = memory ? static_cast<double>(memory->KeptBytes()) : 0;
+  const auto kept = static_cast<double>(this->Shared->Request->Memory->KeptBytes());
   return std::max(0.0, this->Shared->Arrays.Bytes() - kept);
 }
 
@@ -154,8 +151,7 @@ void RankRead::Allocate()
   if (wanted > 1e18) {
     throw Error("The selected variables exceed the memory. Select fewer variables or levels.");
   }
-  MemoryPool unlimited;
-  MemoryPool& pool = this->Shared->Request->Memory ? *this->Shared->Request->Memory : unlimited;
+  MemoryPool& pool = *this->Shared->Request->Memory;
   this->SizePool(pool);
   std::vector<std::uint32_t> order;
   for (const Segment& segment : plan.Segments) {

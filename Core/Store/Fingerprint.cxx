@@ -44,6 +44,13 @@ std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& p
   return states;
 }
 
+Fingerprint TrustedFingerprint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds)
+{
+  const auto settle = static_cast<std::int64_t>(settleSeconds * 1e9);
+  return state && state->Changed < now - settle ? state->Print
+                                                : Fingerprint{~std::uint64_t(0), -1, ~std::uint64_t(0)};
+}
+
 std::int64_t NowInNanoseconds()
 {
   timespec now = {};

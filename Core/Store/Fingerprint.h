@@ -41,6 +41,11 @@ std::optional<FileState> StateOf(const std::string& path, bool acceptsAnyType = 
 /// threads, because queries are slow on a parallel file system.
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads);
 
+/// Returns the fingerprint of a file whose state was taken at `now`, nanoseconds since 1970. Returns a
+/// fingerprint that matches no file if the file did not exist, or had changed less than `settleSeconds`
+/// before `now`, so that a further change might not show in its times.
+Fingerprint TrustedFingerprint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds);
+
 /// Returns the current time by this machine's clock, in nanoseconds since 1970.
 std::int64_t NowInNanoseconds();
 

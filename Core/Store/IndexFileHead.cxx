@@ -219,12 +219,6 @@ struct Header
 };
 static_assert(sizeof(Header) == 64);
 
-/// Returns `bytes`, rounded up to a multiple of the alignment.
-constexpr std::uint64_t Aligned(std::uint64_t bytes)
-{
-  return (bytes + IndexFileHead::Alignment - 1) / IndexFileHead::Alignment * IndexFileHead::Alignment;
-}
-
 /// Returns the size of the header and a table of `parts` parts, in bytes.
 std::uint64_t TableEnd(std::uint64_t parts)
 {
@@ -302,10 +296,10 @@ std::uint64_t HeadChecksum(std::vector<std::byte> bytes)
 IndexFileHead::IndexFileHead(std::vector<PartEntry> parts) : Entries(std::move(parts))
 {
   assert(this->Entries.size() >= HeadParts);
-  std::uint64_t offset = Aligned(TableEnd(this->Entries.size()));
+  std::uint64_t offset = RoundUp(TableEnd(this->Entries.size()), Alignment);
   for (PartEntry& entry : this->Entries) {
     entry.Offset = offset;
-    offset += Aligned(entry.Length);
+    offset += RoundUp(entry.Length, Alignment);
   }
   this->Bytes = offset;
 }

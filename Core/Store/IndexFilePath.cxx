@@ -27,18 +27,6 @@ constexpr double StrayAge = 86400;
 /// user.
 constexpr double IdleAge = 60;
 
-/// Returns the path of PatchIO's folder in the user's cache directory, or an empty text if neither
-/// $XDG_CACHE_HOME is an absolute path nor $HOME is set.
-std::string CacheDirectory()
-{
-  const std::string cache = FromEnvironment("XDG_CACHE_HOME");
-  if (!cache.empty() && cache[0] == '/') {
-    return cache + "/patchio";
-  }
-  const std::string home = FromEnvironment("HOME");
-  return home.empty() ? "" : home + "/.cache/patchio";
-}
-
 /// Returns the name of the index file of `path` in a folder for index files of data in any folder. The name
 /// contains a checksum of the absolute path, so that files with the same name have different index files, and
 /// the name of the indexed file for the user.
@@ -80,12 +68,42 @@ std::string PathWithOldName(const std::string& indexFile)
   return (file.parent_path() / file.filename().string().substr(1)).string();
 }
 
-}  // namespace
-
-std::string AbsolutePath(const std::string& path)
+/// Creates the folder of an index file and removes old temporary files. Returns the path of the temporary
+/// file, which does not exist yet.
+std::string PrepareReplacement(const IndexFilePath& indexFile)
 {
-  return fs::absolute(path).lexically_normal().string();
+  const fs::path folder = fs::path(indexFile.Path).parent_path();
+  if (!indexFile.NextToData) {
+    std::error_code fault;
+    fs::create_directories(folder, fault);
+    if (fault) {
+      throw ActionError(folder.string(), "create the folder for index files", fault.value());
+    }
+  }
+  for (const std::string& path :
+      {indexFile.Path, indexFile.NextToData ? PathWithOldName(indexFile.Path) : indexFile.Path}) {
+    RemoveStaleFiles(folder.string(), fs::path(path).filename().string() + ".", ".tmp", StrayAge);
+  }
+  return TemporaryName(indexFile.Path);
 }
+
+/// Renames the file `temporary` to the index file, and removes an index file with the old name. If renaming
+/// fails, removes `temporary` and throws Error.
+void ReplaceIndexFile(const std::string& temporary, const IndexFilePath& indexFile)
+{
+  if (std::rename(temporary.c_str(), indexFile.Path.c_str()) != 0) {
+    const int fault = errno;
+    std::remove(temporary.c_str());
+    throw ActionError(indexFile.Path, "replace the index file", fault);
+  }
+  if (indexFile.NextToData) {
+    // Usually, there is no index file with the old name. If the removal fails, readers find the new name
+    // first.
+    unlink(PathWithOldName(indexFile.Path).c_str());
+  }
+}
+
+}  // namespace
 
 std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path)
 {
@@ -105,7 +123,7 @@ std::vector<IndexFilePath> AllIndexFilePathsFor(const std::string& path)
   }
   paths.push_back({PathNextToData(path), true});
   paths.push_back({PathWithOldName(paths.back().Path), true, true});
-  const std::string cache = CacheDirectory();
+  const std::string cache = UserFolder("XDG_CACHE_HOME", ".cache");
   if (!cache.empty()) {
     paths.push_back({cache + "/" + NameInDirectory(path), false});
   }
@@ -151,53 +169,21 @@ std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& ranks, const st
   return paths;
 }
 
-std::string PrepareReplacement(const IndexFilePath& indexFile)
+void SaveIndexFile(
+    Communicator& ranks, const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write)
 {
-  const fs::path folder = fs::path(indexFile.Path).parent_path();
-  if (!indexFile.NextToData) {
-    std::error_code fault;
-    fs::create_directories(folder, fault);
-    if (fault) {
-      throw ActionError(folder.string(), "create the folder for index files", fault.value());
-    }
-  }
-  for (const std::string& path :
-      {indexFile.Path, indexFile.NextToData ? PathWithOldName(indexFile.Path) : indexFile.Path}) {
-    RemoveStaleFiles(folder.string(), fs::path(path).filename().string() + ".", ".tmp", StrayAge);
-  }
-  return TemporaryName(indexFile.Path);
-}
-
-std::string WithIndexFileName(
-    std::string message, const std::string& temporary, const IndexFilePath& indexFile)
-{
-  const std::size_t at = message.find(temporary);
-  return at == std::string::npos ? message : message.replace(at, temporary.size(), indexFile.Path);
-}
-
-void ReplaceIndexFile(const std::string& temporary, const IndexFilePath& indexFile)
-{
-  if (std::rename(temporary.c_str(), indexFile.Path.c_str()) != 0) {
-    const int fault = errno;
-    std::remove(temporary.c_str());
-    throw ActionError(indexFile.Path, "replace the index file", fault);
-  }
-  if (indexFile.NextToData) {
-    // Usually, there is no index file with the old name. If the removal fails, readers find the new name
-    // first.
-    unlink(PathWithOldName(indexFile.Path).c_str());
-  }
-}
-
-void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write)
-{
-  const std::string temporary = PrepareReplacement(indexFile);
-  const std::string fault = CatchError([&] { write(temporary); });
+  std::string temporary;
+  RunOnRankZero(ranks, [&] { temporary = PrepareReplacement(indexFile); });
+  temporary = ranks.AllGather(temporary)[0];
+  std::string fault = CatchError([&] { write(temporary); });
   if (!fault.empty()) {
-    std::remove(temporary.c_str());
-    throw Error(WithIndexFileName(fault, temporary, indexFile));
+    if (ranks.Rank() == 0) {
+      std::remove(temporary.c_str());
+    }
+    const std::size_t at = fault.find(temporary);
+    throw Error(at == std::string::npos ? fault : fault.replace(at, temporary.size(), indexFile.Path));
   }
-  ReplaceIndexFile(temporary, indexFile);
+  RunOnRankZero(ranks, [&] { ReplaceIndexFile(temporary, indexFile); });
 }
 
 }  // namespace patchio

@@ -41,29 +41,14 @@ std::vector<std::string> RemoveIndexFiles(const std::string& path);
 /// `path` is relative to a folder that no longer exists. Collective: every rank of the communicator calls it.
 std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& ranks, const std::string& path);
 
-/// Returns `path` as an absolute, normalized path, as index files contain it. Throws
-/// std::filesystem::filesystem_error if `path` is relative to a folder that no longer exists.
-std::string AbsolutePath(const std::string& path);
-
 /// Replaces an index file atomically. Creates the folder of the index file unless the index file is next to
-/// the data, and removes temporary files older than a day. Calls `write` with the path of a temporary file,
-/// which `write` must create and no other program uses. Then renames the temporary file to the index file,
-/// and removes an index file with the old name from the folder of the data. If `write` throws, removes the
-/// temporary file and throws Error with the same message, which names the index file instead of the temporary
-/// file. Throws Error if the index file cannot be replaced.
-void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write);
-
-/// Performs the first step of SaveIndexFile(), for ranks that write together: creates the folder and removes
-/// old temporary files. Returns the path of the temporary file, which does not exist yet. Only one rank calls
-/// this function. Throws Error if the folder cannot be created.
-std::string PrepareReplacement(const IndexFilePath& indexFile);
-/// Performs the last steps of SaveIndexFile(): renames the file `temporary`, and removes an index file with
-/// the old name. Only one rank calls this function. If renaming fails, removes `temporary` and throws Error.
-void ReplaceIndexFile(const std::string& temporary, const IndexFilePath& indexFile);
-
-/// Returns `message` with the path of the index file in place of the first mention of `temporary`, a path
-/// that the user cannot find.
-std::string WithIndexFileName(
-    std::string message, const std::string& temporary, const IndexFilePath& indexFile);
+/// the data, and removes temporary files older than a day. Calls `write` on all ranks with the path of a
+/// temporary file, which `write` must create and no other program uses. Then renames the temporary file to
+/// the index file, and removes an index file with the old name from the folder of the data. If `write` throws
+/// Error, the same on all ranks, removes the temporary file and throws Error with the same message, which
+/// names the index file instead of the temporary file. Throws Error, the same on all ranks, if the index file
+/// cannot be replaced. Collective: every rank of the communicator calls it.
+void SaveIndexFile(Communicator& ranks, const IndexFilePath& indexFile,
+    const std::function<void(const std::string&)>& write);
 
 }  // namespace patchio

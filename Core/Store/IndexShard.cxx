@@ -114,10 +114,9 @@ void IndexShardBuilder::AddLocation(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
   const Presence presence = this->Data.PresenceOf(variable, this->Patches[row]);
+  const Location byCatalog = ImpliedLocation(presence);
   const bool implied =
-      (location.Kind == Encoding::Absent && presence == Presence::Absent) ||
-      (location.Kind == Encoding::Constant && presence == Presence::Zero && location.Value == 0) ||
-      (location.Kind == Encoding::Constant && presence == Presence::One && location.Value == 1);
+      presence != Presence::Stored && location.Kind == byCatalog.Kind && location.Value == byCatalog.Value;
   if (location.Kind == Encoding::Missing) {
     ++this->MissingCount;
   } else if (!implied && !this->AddRegular(row, variable, table, location)) {

@@ -1,6 +1,7 @@
 // The layout and the builder of a shard, the part of the index that one rank makes.
 #pragma once
 
+#include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/Location.h"
@@ -41,7 +42,7 @@ public:
     static_assert(std::is_trivially_copyable_v<T>);
     const auto* begin = reinterpret_cast<const std::byte*>(values);
     this->Bytes.insert(this->Bytes.end(), begin, begin + count * sizeof(T));
-    this->Bytes.resize((this->Bytes.size() + 7) / 8 * 8);
+    this->Bytes.resize(RoundUp(this->Bytes.size(), 8));
   }
   /// Returns the bytes of the shard. Call Finish() once, after all arrays.
   std::vector<std::byte> Finish() { return std::move(this->Bytes); }
@@ -66,7 +67,7 @@ public:
     const std::size_t left = this->View.Size - this->Position;
     RequireInIndex(count <= left / sizeof(T), "a shard that ends too early");
     const std::byte* begin = this->View.Data + this->Position;
-    this->Position = std::min(this->View.Size, (this->Position + count * sizeof(T) + 7) / 8 * 8);
+    this->Position = std::min<std::size_t>(this->View.Size, RoundUp(this->Position + count * sizeof(T), 8));
     return reinterpret_cast<const T*>(begin);
   }
 

@@ -49,62 +49,37 @@ std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& ranks, const Format
   return builder;
 }
 
-/// Returns the `text` of the first rank that has a nonempty `text`, on all ranks; empty if no rank has one.
-/// Collective: every rank of the communicator calls it.
-std::string FirstNonEmpty(Communicator& ranks, const std::string& text)
+/// Returns the position of each of `files` in `all`, which contains them.
+std::vector<std::uint32_t> PositionsOf(
+    const std::vector<std::string>& files, const std::vector<std::string>& all)
 {
-  for (const std::string& ofRank : ranks.AllGather(text)) {
-    if (!ofRank.empty()) {
-      return ofRank;
-    }
-  }
-  return {};
-}
-
-/// Returns the files of all ranks without duplicates. `files`: files of this rank; `numbers`: receives the
-/// position of each of `files` in the result. Collective: every rank of the communicator calls it.
-std::vector<std::string> JoinFiles(
-    Communicator& ranks, const std::vector<std::string>& files, std::vector<std::uint32_t>& numbers)
-{
-  std::vector<std::string> all;
   std::unordered_map<std::string, std::uint32_t> known;
-  for (const std::string& ofRank : ranks.AllGather(JoinTexts(files))) {
-    for (const std::string& name : SplitTexts(ofRank)) {
-      if (known.emplace(name, static_cast<std::uint32_t>(all.size())).second) {
-        all.push_back(name);
-      }
-    }
+  for (const std::string& name : all) {
+    known.emplace(name, static_cast<std::uint32_t>(known.size()));
   }
+  std::vector<std::uint32_t> positions;
   for (const std::string& name : files) {
-    numbers.push_back(known.at(name));
+    positions.push_back(known.at(name));
   }
-  return all;
+  return positions;
 }
 
 /// Sets the fingerprints and times of all files of `built`, and VanishedFile, on all ranks. Each rank queries
 /// its share of the files with `threads` threads. Collective: every rank of the communicator calls it.
 void GatherFingerprints(Communicator& ranks, BuiltIndex& built, int threads)
 {
-  struct Entry
-  {
-    std::uint64_t Size, Inode;
-    std::int64_t Modified, Changed, Exists;
-  };
   const std::vector<std::string>& files = built.Index.Index.Files();
   const auto [begin, end] = ShareOfRank(files.size(), ranks.Rank(), ranks.Size());
-  std::vector<Entry> share;
+  std::vector<std::optional<FileState>> share;
   RunOnAllRanks(ranks, [&, begin = begin, end = end] {
-    for (const auto& state : StatesOf({files.begin() + begin, files.begin() + end}, threads)) {
-      const FileState known = state.value_or(FileState{});
-      share.push_back(
-          {known.Print.Size, known.Print.Inode, known.Print.Modified, known.Changed, state.has_value()});
-    }
+    share = StatesOf({files.begin() + begin, files.begin() + end}, threads);
   });
-  const std::vector<Entry> all = GatherValues(ranks, share);
+  const std::vector<std::optional<FileState>> all = GatherValues(ranks, share);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    built.Index.Prints.push_back({all[i].Size, all[i].Modified, all[i].Inode});
-    built.Changed.push_back(all[i].Changed);
-    if (!all[i].Exists) {
+    const FileState state = all[i].value_or(FileState());
+    built.Index.Prints.push_back(state.Print);
+    built.Changed.push_back(state.Changed);
+    if (!all[i]) {
       built.VanishedFile = files[i];
     }
   }
@@ -136,10 +111,9 @@ std::optional<BuiltIndex> BuildIndex(Communicator& ranks, const Format& format, 
   if (!done) {
     return std::nullopt;
   }
-  std::vector<std::uint32_t> numbers;
-  const std::vector<std::string> files = JoinFiles(ranks, builder->Files(), numbers);
+  const std::vector<std::string> files = GatherTexts(ranks, builder->Files());
   std::vector<std::byte> shard;
-  RunOnAllRanks(ranks, [&] { shard = builder->Finish(numbers); });
+  RunOnAllRanks(ranks, [&] { shard = builder->Finish(PositionsOf(builder->Files(), files)); });
   for (const std::uint64_t missing : GatherValues<std::uint64_t>(ranks, {builder->Missing()})) {
     built.Missing += missing;
   }
@@ -151,7 +125,7 @@ std::optional<BuiltIndex> BuildIndex(Communicator& ranks, const Format& format, 
   std::uint64_t bytes = 0;
   for (const std::uint64_t length : built.Lengths) {
     built.Offsets.push_back(bytes);
-    bytes += (length + IndexFileHead::Alignment - 1) / IndexFileHead::Alignment * IndexFileHead::Alignment;
+    bytes += RoundUp(length, IndexFileHead::Alignment);
   }
   built.Index.Memory = std::make_shared<StagedMemory>(ranks, bytes, settings.Stage);
   built.Index.Memory->Gather(ranks, built.Offsets, built.Lengths, shard.data());
@@ -170,9 +144,8 @@ std::optional<BuiltIndex> BuildIndex(Communicator& ranks, const Format& format, 
 void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& describing, double settleSeconds)
 {
   for (std::size_t i = 0; i < built.Changed.size(); ++i) {
-    if (built.Changed[i] >= describing.Now - static_cast<std::int64_t>(settleSeconds * 1e9)) {
-      built.Index.Prints[i] = {~std::uint64_t(0), -1, ~std::uint64_t(0)};  // matches no file
-    }
+    Fingerprint& print = built.Index.Prints[i];
+    print = TrustedFingerprint(FileState{print, built.Changed[i]}, describing.Now, settleSeconds);
   }
 }
 
@@ -400,16 +373,12 @@ private:
           irregular, this->Answer.Table, [this](std::uint32_t file) { return this->AddAnswerFile(file); },
           this->Data.StepInFile);
     }
-    Location location;
     const Presence presence = this->Data.PresenceOf(request.Variable, request.Patch);
-    if (presence == Presence::Zero || presence == Presence::One) {
-      location.Kind = Encoding::Constant;
-      location.Value = presence == Presence::One ? 1.0f : 0.0f;
-    } else if (presence == Presence::Stored) {
-      location.Kind = Encoding::Missing;
+    if (presence == Presence::Stored) {
       this->Answer.Complete = false;
+      return MakeLocation(Encoding::Missing, 0, 0);
     }
-    return location;
+    return ImpliedLocation(presence);
   }
 
   const LocationIndex& Index;

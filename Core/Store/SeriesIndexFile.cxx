@@ -2,6 +2,7 @@
 
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
+#include "Base/File.h"
 #include "Store/IndexFileHead.h"
 
 #include <fmt/format.h>
@@ -125,9 +126,9 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
       continue;
     }
     const std::string fault = CatchError([&] {
-      SaveIndexFile(indexFile, [&](const std::string& temporary) {
+      const std::unique_ptr<Communicator> self = MakeSelfCommunicator();
+      SaveIndexFile(*self, indexFile, [&](const std::string& temporary) {
         const std::vector<std::byte> part = this->Encode(indexFile.NextToData);
-        const std::unique_ptr<Communicator> self = MakeSelfCommunicator();
         const IndexFileHead head(
             {{part.size(), 0, Checksum(part.data(), part.size())}, {0, 0, Checksum(nullptr, 0)}});
         WriteIndexFile(*self, temporary, head, {part, {}}, nullptr);
@@ -136,7 +137,7 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
     if (fault.empty()) {
       return {};
     }
-    faults += (faults.empty() ? "" : " ") + fault;
+    AppendText(faults, fault, " ");
   }
   return faults;
 }

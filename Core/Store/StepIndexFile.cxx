@@ -1,13 +1,13 @@
 #include "Store/StepIndexFile.h"
 
 #include "Base/Bytes.h"
+#include "Base/File.h"
 #include "Catalog/CheckCatalog.h"
 #include "Store/StepParts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <new>
 
 namespace patchio {
@@ -15,9 +15,9 @@ namespace patchio {
 namespace {
 
 /// Runs `work`, which must not communicate. If `work` fails on any rank, throws IndexFileError with the fault
-/// of the first rank that failed, on all ranks. `defaultFault`: fault for exceptions other than
-/// IndexFileError. Collective: every rank of the communicator calls it.
-void RunAndShareFault(Communicator& ranks, FileFault defaultFault, const std::function<void()>& work)
+/// of the first rank that failed, on all ranks. Other exceptions mean that the index file is corrupted.
+/// Collective: every rank of the communicator calls it.
+void RunAndShareFault(Communicator& ranks, const std::function<void()>& work)
 {
   std::string text;
   const auto setFault = [&text](FileFault fault, const char* message) {
@@ -30,15 +30,11 @@ void RunAndShareFault(Communicator& ranks, FileFault defaultFault, const std::fu
   } catch (const std::bad_alloc&) {
     setFault(FileFault::Unreadable, "The index file is too large for the free memory.");
   } catch (const std::exception& error) {
-    setFault(defaultFault, error.what());
+    setFault(FileFault::Corrupted, error.what());
   }
-  if (AllOf(ranks, text.empty())) {
-    return;
-  }
-  for (const std::string& fault : ranks.AllGather(text)) {
-    if (!fault.empty()) {
-      throw IndexFileError(static_cast<FileFault>(fault[0] - '0'), fault.substr(1));
-    }
+  if (!AllOf(ranks, text.empty())) {
+    const std::string fault = FirstNonEmpty(ranks, text);
+    throw IndexFileError(static_cast<FileFault>(fault[0] - '0'), fault.substr(1));
   }
 }
 
@@ -156,7 +152,7 @@ StepIndexFile LoadIndexFile(Communicator& ranks, const std::string& path, const 
     const IndexSettings& settings)
 {
   Rank0Parts parts;
-  RunAndShareFault(ranks, FileFault::Corrupted, [&] {
+  RunAndShareFault(ranks, [&] {
     if (ranks.Rank() == 0) {
       parts = ReadRank0Parts(path, indexFile);
     }
@@ -164,10 +160,8 @@ StepIndexFile LoadIndexFile(Communicator& ranks, const std::string& path, const 
   BroadcastParts(ranks, parts);
   StepIndexFile result;
   StepDescription description;
-  RunAndShareFault(
-      ranks, FileFault::Corrupted, [&] { description = DecodeDescription(parts.Description, path); });
-  RunAndShareFault(
-      ranks, FileFault::Corrupted, [&] { CheckFiles(ranks, description, indexFile, settings.Threads); });
+  RunAndShareFault(ranks, [&] { description = DecodeDescription(parts.Description, path); });
+  RunAndShareFault(ranks, [&] { CheckFiles(ranks, description, indexFile, settings.Threads); });
   parts.Description = {};
 
   const IndexFileHead& table = parts.Table;
@@ -178,9 +172,8 @@ StepIndexFile LoadIndexFile(Communicator& ranks, const std::string& path, const 
   } catch (const Error& error) {
     throw IndexFileError(FileFault::Unreadable, error.what());  // all ranks have the same error
   }
-  RunAndShareFault(ranks, FileFault::Corrupted, [&] { CheckShards(table, *memory, indexFile); });
-  RunAndShareFault(
-      ranks, FileFault::Corrupted, [&] { result.Index.Index = MakeIndex(description, table, memory); });
+  RunAndShareFault(ranks, [&] { CheckShards(table, *memory, indexFile); });
+  RunAndShareFault(ranks, [&] { result.Index.Index = MakeIndex(description, table, memory); });
   result.Data = std::move(description.Data);
   result.Index.Prints = std::move(description.Prints);
   result.Index.Memory = memory;
@@ -218,7 +211,7 @@ std::string WarningAbout(const std::vector<RejectedIndexFile>& rejected, bool fo
     // uses another index file.
     const bool replaced = state.Fault == FileFault::Unreadable && found;
     if (NeedsWarning(state.Fault) && !replaced) {
-      text += (text.empty() ? "" : "\n") + fmt::format("{} PatchIO ignores this index file.", state.Message);
+      AppendText(text, fmt::format("{} PatchIO ignores this index file.", state.Message));
     }
   }
   return text;
@@ -268,16 +261,9 @@ std::optional<TimeStep> HeadFromIndexFile(const std::string& path)
 
 namespace {
 
-/// The reason why an index must not be saved.
-struct Obstacle
-{
-  std::string Text;
-  double SecondsToWait = -1;
-};
-
-/// Returns an obstacle if a file of the step changed later than `settleSeconds` before `describing.Now`, and
-/// nothing otherwise.
-std::optional<Obstacle> FindRecentChange(
+/// Returns the reason why the index must not be saved if a file of the step changed later than
+/// `settleSeconds` before `describing.Now`, and nothing otherwise.
+std::optional<SaveOutcome> FindRecentChange(
     const BuiltIndex& built, const DescribingState& describing, double settleSeconds)
 {
   std::int64_t youngest = describing.Before->Changed;
@@ -288,28 +274,28 @@ std::optional<Obstacle> FindRecentChange(
   if (youngest < describing.Now - settle) {
     return std::nullopt;
   }
-  Obstacle obstacle{fmt::format("a file of the step changed less than {} s ago", settleSeconds), -1};
+  SaveOutcome obstacle{"", fmt::format("a file of the step changed less than {} s ago", settleSeconds)};
   const std::int64_t now = NowInNanoseconds();
   if (youngest <= now) {
     obstacle.SecondsToWait = static_cast<double>(youngest + settle - now) * 1e-9 + 0.05;
     obstacle.SecondsToWait = std::max(obstacle.SecondsToWait, 0.0);
   } else {
-    obstacle.Text = "the modification time of a file of the step is in the future";
+    obstacle.Reason = "the modification time of a file of the step is in the future";
   }
   return obstacle;
 }
 
-/// Returns the reason why the index must not be saved, or an obstacle with an empty text. Call FindObstacle()
-/// on rank 0 only.
-Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const DescribingState& describing,
+/// Returns the reason why the index must not be saved, or an empty reason. Call FindObstacle() on rank 0
+/// only.
+SaveOutcome FindObstacle(const Catalog& catalog, const BuiltIndex& built, const DescribingState& describing,
     const IndexSettings& settings)
 {
   if (built.Missing > 0) {
-    return {built.MissingText(), -1};
+    return {"", built.MissingText()};
   }
   const auto now = StateOf(catalog.Path);
   if (!built.VanishedFile.empty() || !describing.Before || !now || now->Print != describing.Before->Print) {
-    return {"files of the step changed while they were read", -1};
+    return {"", "files of the step changed while they were read"};
   }
   if (const auto recent = FindRecentChange(built, describing, settings.SettleSeconds)) {
     return *recent;
@@ -319,11 +305,10 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
     sizes.push_back(print.Size);
   }
   // It is useless to write an index that FindStepIndexFile() would reject.
-  return {CatchError([&] {
+  return {"", CatchError([&] {
             CheckCatalog(catalog);
             built.Index.Index.Check(catalog, sizes);
-          }),
-      -1};
+          })};
 }
 
 /// The contents of an index file, except for the bytes of the shards. The path in Head depends on the path of
@@ -351,31 +336,21 @@ void FillContents(Contents& contents, const Format& format, const Catalog& catal
 void SaveTo(Communicator& ranks, const IndexFilePath& indexFile, const Catalog& catalog, Contents& contents,
     const BuiltIndex& built)
 {
-  std::vector<std::vector<std::byte>> parts;
-  std::vector<PartEntry> entries;
-  std::string temporary;
-  RunOnRankZero(ranks, [&] {
-    contents.Head.Path = indexFile.NextToData ? "" : AbsolutePath(catalog.Path);
-    parts = {Encode(contents.Head), contents.Description};
-    for (const auto& part : parts) {
-      entries.push_back({part.size(), 0, Checksum(part.data(), part.size())});
-    }
-    temporary = PrepareReplacement(indexFile);
-  });
-  entries = GatherValues(ranks, entries);
-  entries.insert(entries.end(), contents.Shards.begin(), contents.Shards.end());
-  temporary = ranks.AllGather(temporary)[0];
-  const std::string fault = CatchError([&] {
+  SaveIndexFile(ranks, indexFile, [&](const std::string& temporary) {
+    std::vector<std::vector<std::byte>> parts;
+    std::vector<PartEntry> entries;
+    RunOnRankZero(ranks, [&] {
+      contents.Head.Path = indexFile.NextToData ? "" : AbsolutePath(catalog.Path);
+      parts = {Encode(contents.Head), contents.Description};
+      for (const auto& part : parts) {
+        entries.push_back({part.size(), 0, Checksum(part.data(), part.size())});
+      }
+    });
+    entries = GatherValues(ranks, entries);
+    entries.insert(entries.end(), contents.Shards.begin(), contents.Shards.end());
     WriteIndexFile(ranks, temporary, IndexFileHead(entries), parts,
         built.Index.Memory->Data() + built.Offsets[ranks.Rank()]);
   });
-  if (!fault.empty()) {
-    if (ranks.Rank() == 0) {
-      std::remove(temporary.c_str());
-    }
-    throw Error(WithIndexFileName(fault, temporary, indexFile));
-  }
-  RunOnRankZero(ranks, [&] { ReplaceIndexFile(temporary, indexFile); });
 }
 
 }  // namespace
@@ -385,20 +360,19 @@ SaveOutcome SaveStepIndexFile(Communicator& ranks, const Format& format, const C
 {
   SaveOutcome outcome;
   Contents contents;
-  Obstacle obstacle;
   if (ranks.Rank() == 0) {
     const std::string fault = CatchError([&] {
-      obstacle = FindObstacle(catalog, built, describing, settings);
-      if (obstacle.Text.empty()) {
+      outcome = FindObstacle(catalog, built, describing, settings);
+      if (outcome.Reason.empty()) {
         FillContents(contents, format, catalog, built, describing);
       }
     });
     if (!fault.empty()) {
-      obstacle = {fault, -1};
+      outcome = {"", fault};
     }
   }
-  outcome.Reason = ranks.AllGather(obstacle.Text)[0];
-  outcome.SecondsToWait = ranks.AllGather(std::vector<double>{obstacle.SecondsToWait})[0];
+  outcome.Reason = ranks.AllGather(outcome.Reason)[0];
+  outcome.SecondsToWait = ranks.AllGather(std::vector<double>{outcome.SecondsToWait})[0];
   if (!outcome.Reason.empty()) {
     return outcome;
   }
@@ -421,7 +395,7 @@ SaveOutcome SaveStepIndexFile(Communicator& ranks, const Format& format, const C
       outcome.Path = indexFile.Path;
       return outcome;
     } catch (const Error& error) {
-      outcome.Reason += (outcome.Reason.empty() ? "" : " ") + std::string(error.what());
+      AppendText(outcome.Reason, error.what(), " ");
     }
   }
   return outcome;

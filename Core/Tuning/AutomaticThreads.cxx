@@ -253,7 +253,7 @@ void AutomaticThreads::BroadcastStorage(Communicator& ranks, int mostThreadsOfRa
   this->OnMachineOfRankZero = machine == MachineName();
   const int coresThere = reader.Get<int>();
   reader.Get(known());
-  const int least = -static_cast<int>(ranks.Max({-double(mostThreadsOfRank)})[0]);
+  const int least = static_cast<int>(ranks.Min({double(mostThreadsOfRank)})[0]);
   this->Job = {ranks.Size(), coresThere, least};
 }
 

@@ -33,17 +33,8 @@ std::string Unescape(std::string_view text)
 
 std::optional<std::string> ReadKernelText(const std::string& path, std::size_t most)
 {
-  constexpr std::size_t piece = 1 << 14;
   try {
-    const PlainFile file(path);
-    std::string text;
-    std::size_t before = 0;
-    do {  // files of the kernel report a size of 0, so the loop reads until the end of the file
-      before = text.size();
-      text.resize(std::min(before + piece, most));
-      text.resize(before + file.ReadUpTo(before, text.data() + before, text.size() - before));
-    } while (text.size() > before);
-    return text;
+    return FirstBytes(path, most);
   } catch (const Error&) {
     return {};
   }

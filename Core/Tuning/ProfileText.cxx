@@ -1,5 +1,6 @@
 // Conversion of storage profiles from and to JSON.
 #include "Base/Error.h"
+#include "Base/Text.h"
 #include "Tuning/RateFit.h"
 #include "Tuning/StorageProfile.h"
 
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <limits>
 
@@ -251,12 +251,11 @@ std::map<int, int> ParseThreads(const JsonObject& profile)
     profile.Fail("a table like {\"1\": 16, \"4\": 8} for \"threads_of_ranks\"", JsonObject::Excerpt(*json));
   }
   for (const auto& [ranks, value] : json->items()) {
-    char* end = nullptr;
-    const long number = std::strtol(ranks.c_str(), &end, 10);
-    if (end == ranks.c_str() || *end != '\0' || number < 1 || number > MostConcurrency) {
+    const std::optional<int> number = ParseNumber<int>(ranks);
+    if (!number || *number < 1 || *number > MostConcurrency) {
       profile.Fail("numbers of ranks in \"threads_of_ranks\"", JsonObject::Excerpt(ranks));
     }
-    threads[static_cast<int>(number)] = profile.WholeNumber(value, "threads_of_ranks", MostConcurrency);
+    threads[*number] = profile.WholeNumber(value, "threads_of_ranks", MostConcurrency);
   }
   return threads;
 }

@@ -31,12 +31,10 @@ constexpr std::size_t MostBytes = 1 << 20;  ///< greatest size of a profile's fi
 /// than MostBytes bytes.
 std::string ReadProfileText(const std::string& file)
 {
-  const PlainFile opened(file);
-  if (opened.Size() > MostBytes) {
+  std::string text = FirstBytes(file, MostBytes + 1);
+  if (text.size() > MostBytes) {
     throw FileError(file, "a storage profile", fmt::format("more than {} bytes", MostBytes));
   }
-  std::string text(opened.Size(), '\0');
-  text.resize(opened.ReadUpTo(0, text.data(), text.size()));
   return text;
 }
 
@@ -249,14 +247,10 @@ std::string UserProfileFolder()
 {
   const std::string chosen = FromEnvironment("PATCHIO_PROFILE_DIR");
   if (!chosen.empty()) {
-    return fs::absolute(chosen).lexically_normal().string();
+    return AbsolutePath(chosen);
   }
-  const std::string config = FromEnvironment("XDG_CONFIG_HOME");
-  if (!config.empty() && config[0] == '/') {
-    return config + "/patchio/storage";
-  }
-  const std::string home = FromEnvironment("HOME");
-  return home.empty() ? "" : home + "/.config/patchio/storage";
+  const std::string folder = UserFolder("XDG_CONFIG_HOME", ".config");
+  return folder.empty() ? "" : folder + "/storage";
 }
 
 std::vector<std::string> SiteProfileFolders()

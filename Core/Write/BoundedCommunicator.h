@@ -46,11 +46,7 @@ public:
   int Size() const override { return this->SizeValue; }
   void Broadcast(std::vector<std::byte>& bytes) override;
   std::vector<std::string> AllGather(const std::string& text) override;
-  std::vector<double> AllGather(const std::vector<double>& values) override
-  {
-    return GatherValues(*this, values);
-  }
-  std::vector<int> AllGather(const std::vector<int>& values) override { return GatherValues(*this, values); }
+  using Communicator::AllGather;
   std::vector<std::string> Gather(const std::string& text) override;
   using Communicator::Exchange;
   void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override;

@@ -47,7 +47,7 @@ void WritingThread::Add(std::uint64_t bytes, std::function<void()> job)
   const std::string fault = runs ? "" : CatchError(job);
   const std::lock_guard<std::mutex> guard(this->Lock);
   if (!runs) {
-    this->AddFault(fault);
+    AppendText(this->Faults, fault);
     return;
   }
   this->Jobs.push_back({bytes, std::move(job)});
@@ -71,11 +71,6 @@ std::string WritingThread::TakeFaults()
 {
   const std::lock_guard<std::mutex> guard(this->Lock);
   return std::exchange(this->Faults, {});
-}
-
-void WritingThread::AddFault(const std::string& fault)
-{
-  this->Faults += (this->Faults.empty() || fault.empty() ? "" : "\n") + fault;
 }
 
 void WritingThread::WaitUntil(const std::function<bool()>& condition)
@@ -103,7 +98,7 @@ void WritingThread::Run()
     const std::string fault = CatchError(job.Work);
     job.Work = {};  // frees the values without the lock
     guard.lock();
-    this->AddFault(fault);
+    AppendText(this->Faults, fault);
     this->UsedBytes -= job.Bytes;
     this->Jobs.pop_front();
     this->Changed.notify_all();

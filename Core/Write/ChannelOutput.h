@@ -64,7 +64,6 @@ private:
   };
 
   void Run();
-  void AddFault(const std::string& fault);
   void WaitUntil(const std::function<bool()>& condition);
 
   const std::uint64_t MemoryLimit;

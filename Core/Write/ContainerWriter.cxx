@@ -50,11 +50,8 @@ bool IsContainerFile(const fs::path& file)
 bool IsFromKilledWriter(const fs::path& file)
 {
   const std::string log = RecordLog::Frame(EncodeLogHead(), 0);
-  std::string text(log.size() + 1, '\0');
-  const std::string fault = CatchError([&] {
-    const PlainFile found(file.string());
-    text.resize(found.ReadUpTo(0, text.data(), text.size()));
-  });
+  std::string text;
+  const std::string fault = CatchError([&] { text = FirstBytes(file.string(), log.size() + 1); });
   if (!fault.empty()) {
     std::error_code ignored;
     return !fs::exists(file, ignored);  // another writer has renamed the file meanwhile
@@ -74,14 +71,9 @@ std::vector<fs::path> UnrecordedFiles(const std::string& folder, const FilesOfSt
   for (const auto& [number, files] : recorded) {
     known.insert(files.begin(), files.end());
   }
-  std::vector<fs::path> found;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (IsContainerFile(entry.path()) && known.count(entry.path().filename().string()) == 0) {
-      found.push_back(entry.path());
-    }
-  }
-  return found;
+  return EntriesOf(folder, [&](const fs::directory_entry& entry) {
+    return IsContainerFile(entry.path()) && known.count(entry.path().filename().string()) == 0;
+  });
 }
 
 /// Returns the numbers of the steps that have files but no record.

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
+#include <tuple>
 
 namespace patchio::output {
 namespace {
@@ -119,9 +121,7 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
     throw Error("No rank has declared a patch. Declare at least one patch.");
   }
   std::vector<int> order(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    order[i] = static_cast<int>(i);
-  }
+  std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return all[a].Level < all[b].Level; });
   std::vector<int> owners;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
@@ -276,21 +276,30 @@ void Declaration::CopyWithoutGhosts(int variable, int patch, const void* from, v
   }
 }
 
+namespace {
+
+/// Return references to the transferred members, in the order in which Encode() writes the members.
+template <typename Data>
+auto MembersOfGrid(Data& data)
+{
+  return std::tie(data.Dimension, data.Origin, data.Levels, data.Patches);
+}
+template <typename Declared>
+auto MembersOfVariable(Declared& variable)
+{
+  return std::tie(variable.Name, variable.LongName, variable.Type, variable.Components, variable.Center);
+}
+
+}  // namespace
+
 std::vector<std::byte> Declaration::Encode() const
 {
   ByteWriter out;
-  out.Append(this->Contents.Dimension);
-  out.Append(this->Contents.Origin);
-  out.Append(this->Contents.Levels);
-  out.Append(this->Contents.Patches);
+  out.Append(MembersOfGrid(this->Contents));
   out.Append(this->PatchesByRank.size());
   out.Append(this->DeclaredVariables.size());
   for (const DeclaredVariable& variable : this->DeclaredVariables) {
-    out.Append(variable.Name);
-    out.Append(variable.LongName);
-    out.Append(variable.Type);
-    out.Append(variable.Components);
-    out.Append(variable.Center);
+    out.Append(MembersOfVariable(variable));
   }
   return out.Release();
 }
@@ -299,18 +308,11 @@ Declaration Declaration::Decode(const std::vector<std::byte>& bytes)
 {
   ByteReader in(bytes);
   Declaration result;
-  in.Get(result.Contents.Dimension);
-  in.Get(result.Contents.Origin);
-  in.Get(result.Contents.Levels);
-  in.Get(result.Contents.Patches);
+  in.Get(MembersOfGrid(result.Contents));
   const auto rankCount = in.Get<std::size_t>();
   for (auto left = in.Get<std::size_t>(); left > 0; --left) {
     DeclaredVariable variable;
-    in.Get(variable.Name);
-    in.Get(variable.LongName);
-    in.Get(variable.Type);
-    in.Get(variable.Components);
-    in.Get(variable.Center);
+    in.Get(MembersOfVariable(variable));
     result.AddVariable(variable);
   }
   result.Contents.ResetPresence();

@@ -2,6 +2,7 @@
 // on each rank, and the messages in which the ranks list their arrays.
 #pragma once
 
+#include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/Location.h"
@@ -69,8 +70,7 @@ public:
   /// the next array is aligned for all types.
   std::uint64_t AlignedBytesOf(int variable, int patch) const
   {
-    constexpr std::uint64_t unit = sizeof(double);
-    return (this->BytesOf(variable, patch) + unit - 1) / unit * unit;
+    return RoundUp(this->BytesOf(variable, patch), sizeof(double));
   }
   /// Returns the bytes of a variable on a patch, without ghosts.
   std::uint64_t BytesOf(int variable, int patch) const;

@@ -5,7 +5,6 @@
 #include "Base/File.h"
 #include "Base/Text.h"
 #include "Formats/Container/StepLayout.h"
-#include "Formats/FindSteps.h"
 #include "Io/IoScheduler.h"
 #include "Write/FloatFile.h"
 #include "Write/Sensor.h"
@@ -296,12 +295,7 @@ void GradsTarget::WriteValues(
       begins.push_back(planeOf(rank) * planes.BytesOfPlane());
     }
     shuffle.Begin(begins);
-    const std::string missing =
-        CatchError([&] { planes.AddRows(first, planeOf(this->Ranks.Size()), values, shuffle); });
-    if (!missing.empty()) {
-      shuffle.SendFault(missing);
-    }
-    shuffle.Exchange();
+    shuffle.Exchange([&] { planes.AddRows(first, planeOf(this->Ranks.Size()), values, shuffle); });
     const std::string problem = CatchError([&] {
       const Shuffle::Part part = shuffle.ReceivedPart();
       this->WriteBytes(index * planes.Bytes() + begins[this->Ranks.Rank()], part.Count, threads,

@@ -102,14 +102,6 @@ constexpr const char* ConfigName = "The output configuration";
 /// Largest number of bytes that are read from a file.
 constexpr std::uint64_t LargestConfig = 16 << 20;
 
-std::string ReadText(const std::string& path)
-{
-  const PlainFile file(path);
-  std::string text(std::min(file.Size(), LargestConfig), '\0');
-  text.resize(file.ReadUpTo(0, text.data(), text.size()));
-  return text;
-}
-
 /// Parses a JSON text. `name`: name of the text for messages. Throws Error for invalid JSON, and if an object
 /// has a key twice, because the JSON library would ignore all values except the last.
 json Parse(const std::string& text, const std::string& name)
@@ -154,7 +146,7 @@ json ParseConfig(const std::string& textOrPath)
   if (!isText && textOrPath.find('\0') != std::string::npos) {
     throw FileError(ConfigName, "a path without a zero byte", PlainText(textOrPath));
   }
-  return isText ? Parse(textOrPath, ConfigName) : Parse(ReadText(textOrPath), textOrPath);
+  return isText ? Parse(textOrPath, ConfigName) : Parse(FirstBytes(textOrPath, LargestConfig), textOrPath);
 }
 
 Section::Section(const json& object, std::string location) : Object(object), Location(std::move(location))
@@ -598,7 +590,7 @@ void CheckPaths(const OutputConfig& config)
     if (!channel.Mask.empty() && std::any_of(files.begin(), files.end(), [&](const File& file) {
           return file.Canonical == ResolvedPath(channel.Mask) + "/";
         })) {
-      throw FileError("The output configuration", "a \"mask\" that no channel writes to",
+      throw FileError(ConfigName, "a \"mask\" that no channel writes to",
           fmt::format("the mask '{}', which is also a \"path\"", channel.Mask), "Change the \"path\"");
     }
   }
@@ -610,7 +602,7 @@ void CheckPaths(const OutputConfig& config)
   });
   if (clash != files.end()) {
     const File &one = clash[0], &two = clash[1];
-    throw FileError("The output configuration", "channels that write to different paths",
+    throw FileError(ConfigName, "channels that write to different paths",
         fmt::format("two channels that write to '{}': '{}' and '{}'", two.Path,
             PlainText(config.Channels[std::min(one.Channel, two.Channel)].Name),
             PlainText(config.Channels[std::max(one.Channel, two.Channel)].Name)),

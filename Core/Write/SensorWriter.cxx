@@ -384,10 +384,10 @@ void SensorWriter::Add(SensorSample sample, int concurrency)
 
 void SensorWriter::Flush()
 {
-  if (!this->Gathered.empty()) {
-    this->RunOrLoseSteps([this] { this->WriteGathered(); });
-  }
   this->RunOrLoseSteps([this] {
+    if (!this->Gathered.empty()) {
+      this->WriteGathered();
+    }
     if (this->Writing.Result.valid()) {
       this->FinishWrite([] {});
     }
@@ -534,14 +534,10 @@ void SensorWriter::WriteGathered()
   std::vector<std::uint64_t> ranges(shares.size() + 1, 0);
   std::partial_sum(shares.begin(), shares.end(), ranges.begin() + 1);
   this->StepShuffle.Begin(ranges);
-  const std::string fault = CatchError([&] {
+  this->StepShuffle.Exchange([&] {
     this->CheckSamples();
     this->AddToShuffle(regions, this->StepShuffle);
   });
-  if (!fault.empty()) {
-    this->StepShuffle.SendFault(fault);
-  }
-  this->StepShuffle.Exchange();
   Shuffle::Part mine;
   this->FinishWrite([&] { mine = this->StepShuffle.ReceivedPart(); });
   const int concurrency = this->Shared.Schedule.ThreadsFor(mine.Count, ranges.back());

@@ -22,12 +22,16 @@ void FragmentExchange::Send(int rank, std::uint64_t position, const void* bytes,
   text.append(static_cast<const char*>(bytes), count);
 }
 
-void FragmentExchange::SendFault(const std::string& fault)
+void FragmentExchange::Exchange(const std::function<void()>& add)
 {
-  this->Clear();
-  for (int rank = 0; rank < this->Ranks.Size(); ++rank) {
-    this->Send(rank, FaultPosition, fault.data(), fault.size());
+  const std::string fault = CatchError(add);
+  if (!fault.empty()) {
+    this->Clear();
+    for (int rank = 0; rank < this->Ranks.Size(); ++rank) {
+      this->Send(rank, FaultPosition, fault.data(), fault.size());
+    }
   }
+  this->Ranks.Exchange(this->Outgoing, this->Incoming);
 }
 
 void Shuffle::Begin(std::vector<std::uint64_t> begins)

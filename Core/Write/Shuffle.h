@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,13 +27,13 @@ public:
   void Clear();
   /// Adds a fragment for rank `rank`: `count` bytes at the position `position`. Copies the bytes.
   void Send(int rank, std::uint64_t position, const void* bytes, std::uint64_t count);
-  /// Replaces this rank's fragments by a fault, which ForReceived() throws on all ranks after the exchange.
-  void SendFault(const std::string& fault);
-  /// Exchanges the fragments of all ranks. Collective: every rank of the communicator calls it.
-  void Exchange() { this->Ranks.Exchange(this->Outgoing, this->Incoming); }
+  /// Runs `add`, which adds fragments, and exchanges the fragments of all ranks. If `add` fails, its fault
+  /// replaces this rank's fragments, and ForReceived() throws the fault on all ranks. Collective: every rank
+  /// of the communicator calls it.
+  void Exchange(const std::function<void()>& add);
 
   /// Calls visit(position, bytes, count) for each fragment that this rank has received. The bytes stay valid
-  /// until the next exchange. Throws Error with the fault of a rank that called SendFault().
+  /// until the next exchange. Throws Error if Exchange() has failed on a rank.
   template <typename Visit>
   void ForReceived(Visit visit) const;
 
@@ -89,7 +90,7 @@ public:
     std::uint64_t Count = 0;
   };
   /// Returns this rank's part after Exchange(). The bytes stay valid until the second next call of Begin().
-  /// Throws Error if the part is incomplete, or if a rank has called SendFault().
+  /// Throws Error if the part is incomplete, or if Exchange() has failed on a rank.
   Part ReceivedPart();
 
 private:

@@ -293,14 +293,12 @@ public:
   void Broadcast(std::vector<std::byte>& bytes) override
   {
     if (this->RankValue == 0) {
-      const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      const std::string text = PackValues(bytes);
       for (int rank = 1; rank < this->SizeValue; ++rank) {
         this->Send(rank, text);
       }
     } else {
-      const std::string text = this->Receive(0);
-      const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-      bytes.assign(begin, begin + text.size());
+      bytes = UnpackValues<std::byte>({this->Receive(0)});
     }
   }
 
@@ -327,17 +325,10 @@ public:
       bytes = out.Release();
     }
     this->Broadcast(bytes);
-    ByteReader in(bytes);
-    std::vector<std::string> all;
-    in.Get(all);
-    return all;
+    return ByteReader(bytes).Get<std::vector<std::string>>();
   }
 
-  std::vector<double> AllGather(const std::vector<double>& values) override
-  {
-    return GatherValues(*this, values);
-  }
-  std::vector<int> AllGather(const std::vector<int>& values) override { return GatherValues(*this, values); }
+  using Communicator::AllGather;
   using Communicator::Exchange;
   void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override;
 
@@ -369,9 +360,7 @@ void SocketCommunicator::ExchangeEndpoints(Communicator& ranks)
   ByteWriter out;
   Endpoint here = this->Acceptor->OwnEndpoint();
   out.Append(here.Fields());
-  const std::vector<std::byte> bytes = out.Release();
-  for (const std::string& text :
-      ranks.AllGather(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()))) {
+  for (const std::string& text : ranks.AllGather(PackValues(out.Release()))) {
     ByteReader in(text);
     in.Get(this->Endpoints.emplace_back().Fields());
   }

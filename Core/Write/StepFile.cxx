@@ -1,11 +1,11 @@
 #include "Write/StepWriter.h"
 
 #include "Formats/Container/StepLayout.h"
+#include "Hdf5/FileBytes.h"
 #include "Hdf5/Output.h"
 #include "Write/ChunkEncoder.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <filesystem>
 #include <mutex>
@@ -294,16 +294,12 @@ std::vector<std::uint64_t> StepFile::ReserveChunks(const std::vector<ChunkSize>&
   return begins;
 }
 
-namespace {
-constexpr std::array<unsigned char, 8> Signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-}  // namespace
-
 void StepFile::StoreImage()
 {
   hdf5::FileImage image = this->Described->CloseAndGetImage();
   this->Described.reset();
-  assert(image.Bytes.size() >= Signature.size());
-  std::fill_n(image.Bytes.begin(), Signature.size(), std::byte(0));
+  assert(image.Bytes.size() >= hdf5::Signature.size());
+  std::fill_n(image.Bytes.begin(), hdf5::Signature.size(), std::byte(0));
   image.Bytes.resize(std::min<std::uint64_t>(image.Bytes.size(), image.Size));
   this->Image = std::move(image.Bytes);
   this->Size = image.Size;
@@ -332,7 +328,7 @@ void StepFile::WriteDescription()
 void StepFile::WriteSignature() const
 {
   this->File->Flush();
-  this->File->Write(0, Signature.data(), Signature.size());
+  this->File->Write(0, hdf5::Signature.data(), hdf5::Signature.size());
   this->File->Flush();
 }
 

@@ -38,7 +38,7 @@ void StepSender::ReceiveCredits()
   Credit credit;
   while (TryReceive(this->Roles.WorldCommunicator(), CreditTag, credit)) {
     this->IsSilent = false;
-    this->Faults += (this->Faults.empty() || credit.Faults.empty() ? "" : "\n") + credit.Faults;
+    AppendText(this->Faults, credit.Faults);
     if (credit.RoomCommands >=
         this->LastCredit.RoomCommands) {  // reports of a former I/O rank may arrive late
       this->LastCredit = credit;
@@ -384,7 +384,7 @@ void StepReceiver::MarkWritten(const std::string& fault)
 {
   const std::lock_guard<std::mutex> guard(this->Lock);
   ++this->Written;
-  this->Faults += (this->Faults.empty() || fault.empty() ? "" : "\n") + fault;
+  AppendText(this->Faults, fault);
 }
 
 bool StepReceiver::CountWritten()

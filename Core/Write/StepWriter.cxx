@@ -3,6 +3,7 @@
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/Text.h"
 #include "Formats/Container/StepLayout.h"
 #include "Io/ArrayRange.h"
 #include "Io/IoScheduler.h"
@@ -100,8 +101,7 @@ void Rename(const std::string& from, const std::string& to)
 std::string RenamedFile(const std::string& name, FileNames names)
 {
   const std::string stem = name.substr(0, name.rfind(".hdf")), mark = ".new";
-  const bool isNew =
-      stem.size() > mark.size() && stem.compare(stem.size() - mark.size(), mark.size(), mark) == 0;
+  const bool isNew = stem.size() > mark.size() && EndsWith(stem, mark);
   const std::string usual = isNew ? stem.substr(0, stem.size() - mark.size()) : stem;
   return usual + (names == FileNames::New ? mark : "") + ".hdf";
 }
@@ -516,11 +516,7 @@ std::vector<FilterType> ChooseCompression(Communicator& ranks, const StepToWrite
   }
   std::vector<double> sizes;
   RunOnAllRanks(ranks, [&] { sizes = DeflatedSizes(step, sample); });
-  const std::vector<double> all = ranks.AllGather(sizes);
-  sizes.assign(sizes.size(), 0);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    sizes[i % sizes.size()] += all[i];
-  }
+  sizes = ranks.Sum(sizes);
   for (std::size_t v = 0; v < chosen.size(); ++v) {
     chosen[v] = sizes[2 * v + 1] < worthwhileRatio * sizes[2 * v] ? FilterType::Deflate : FilterType::None;
   }
@@ -572,7 +568,7 @@ void StepWriter::MakePacker()
 void StepWriter::ExchangeParts()
 {
   output::FragmentExchange fragments(this->Ranks);
-  const std::string fault = CatchError([&] {
+  fragments.Exchange([&] {
     std::vector<std::map<std::uint64_t, int>> writers(this->Packed.size());
     for (const auto& [where, set] : this->Packed) {
       writers[set] = this->WritersOf(where[0], where[1]);
@@ -581,10 +577,6 @@ void StepWriter::ExchangeParts()
       return std::prev(writers[set].upper_bound(begin))->second;
     });
   });
-  if (!fault.empty()) {
-    fragments.SendFault(fault);
-  }
-  fragments.Exchange();
   RunOnAllRanks(this->Ranks, [&] { this->Packer->AddReceived(fragments, this->Threads); });
 }
 

@@ -28,16 +28,12 @@ MOST_REQUESTS = 300
 def make_places(options, names):
     """Returns {(fault, format): place}, each with its own copy of the series. The unharmed generations are beside the copies."""
     import series
-    made, places = {}, {}
+    sound, places = series.make_all(options.folder, options.program), {}
     for fault in names:
         for name in fault.formats:
-            if name not in made:
-                made[name] = [os.path.join(options.folder, "sound", "%s%d" % (name, generation)) for generation in (0, 1)]
-                for generation, folder in enumerate(made[name]):
-                    series.FORMAT[name].make(folder, generation, options.program)
             place = series.Place(os.path.join(options.folder, fault.name, name), name)
-            place.generations = made[name]
-            shutil.copytree(made[name][0], place.folder)
+            place.generations = sound[name]
+            shutil.copytree(sound[name][0], place.folder)
             places[fault.name, name] = place
     time.sleep(SETTLED)
     return places
@@ -117,12 +113,8 @@ def readers_group(options, faults):
 
 def programs_group(options, faults):
     import programs
-    sound = {}
-    for name in ("samrai", "container"):
-        import series
-        sound[name] = [os.path.join(options.folder, "sound", "%s%d" % (name, generation)) for generation in (0, 1)]
-        for generation, folder in enumerate(sound[name]):
-            series.FORMAT[name].make(folder, generation, options.program)
+    import series
+    sound = series.make_all(options.folder, options.program, ("samrai", "container"))
     for fault in faults:
         print("fault " + fault.name, flush=True)
         faulthandler.dump_traceback_later(3 * LONGEST, exit=True)
@@ -156,8 +148,7 @@ def main():
     inject.restart_with(options.inject, os.path.join(options.folder, "plans"))
     import table
     run, belongs = GROUPS[options.group]
-    faults = [fault for fault in table.FAULTS if belongs(fault) and (options.nightly or not fault.nightly)]
-    faults = [fault for fault in faults if not options.only or fault.name in options.only]
+    faults = [fault for fault in table.FAULTS if belongs(fault) and (not options.only or fault.name in options.only)]
     run(options, faults)
     print("%s: %d faults, %d tests failed" % ("FAILED" if failed else "passed", len(faults), len(failed)))
     return 1 if failed or not faults else 0

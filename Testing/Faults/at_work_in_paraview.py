@@ -1,7 +1,7 @@
 """Tests the faults of table.py in one session of ParaView: faults of readers, of Save Data, of filters and of long sessions. Each
 must cause a message that names the file, the session must continue, and the cells must be right when the fault is over.
 
-usage: with_faults.sh LIBRARY PLANS Testing/ParaView/pvbatch.sh NP Testing/Faults/at_work_in_paraview.py FOLDER PATCHIO [--nightly] [FAULT...]
+usage: with_faults.sh LIBRARY PLANS Testing/ParaView/pvbatch.sh NP Testing/Faults/at_work_in_paraview.py FOLDER PATCHIO
 
 Runs on each rank. Rank 0 makes FOLDER anew. Values are compared with the formula of series.py at the centres of the cells.
 """
@@ -20,10 +20,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "Formats"), os.path.join(HERE, "..", "Formats", "Container")]
 import conformance  # noqa: E402
 import inject  # noqa: E402
+import memory  # noqa: E402
 import series  # noqa: E402
 import stranger  # noqa: E402
 import table  # noqa: E402
-from conformance import expect, output_of, rank, sum_over_ranks  # noqa: E402
+from conformance import controller, expect, leaves, output_of, rank, sum_over_ranks  # noqa: E402
 from faults import Messages  # noqa: E402
 from paraview import simple  # noqa: E402
 from vtkmodules.util.numpy_support import vtk_to_numpy  # noqa: E402
@@ -32,38 +33,24 @@ from vtkmodules.vtkCommonCore import vtkLogger  # noqa: E402
 LONGEST = 120
 FORMATS = ("samrai", "container")
 QUICK_REQUESTS = (1, 3, 8)
-FEW_ALLOCATIONS, SOME_STEPS, MANY_STEPS = 30, 150, 1000
-
-
-def together():
-    """Collective: a barrier."""
-    sum_over_ranks([0])
+FEW_ALLOCATIONS, SOME_STEPS = 30, 150
 
 
 @contextlib.contextmanager
 def harmed(block):
     """Collective: rank 0 causes the harm and repairs it. Yields a function that returns how many requests were hit so far."""
-    plan = block.__enter__() if rank() == 0 else None
-    together()
+    plan = block.__enter__() if rank == 0 else None
+    controller.Barrier()
     try:
         yield plan
     finally:
-        together()
-        if rank() == 0:
+        controller.Barrier()
+        if rank == 0:
             block.__exit__(None, None, None)
-        together()
+        controller.Barrier()
 
 
 # ---- what is shown ----
-
-def leaves(tree):
-    if tree is not None:
-        blocks = tree.NewIterator()
-        blocks.InitTraversal()
-        while not blocks.IsDoneWithTraversal():
-            yield blocks.GetCurrentDataObject()
-            blocks.GoToNextItem()
-
 
 def centres_of(grid):
     """Returns the centres of the cells as three arrays, axis 0 fastest."""
@@ -76,7 +63,8 @@ def centres_of(grid):
 def shown(reader, step, generation):
     """Collective: returns "right", "nothing" or "wrong values"."""
     cells, wrong = 0, 0
-    for grid in leaves(output_of(reader)):
+    tree = output_of(reader)
+    for grid in leaves(tree) if tree else []:
         cells += grid.GetNumberOfCells()
         found = grid.GetCellData().GetArray("u")
         right = found and np.array_equal(vtk_to_numpy(found), series.formula(centres_of(grid), step, generation).astype("f4"))
@@ -129,7 +117,7 @@ def check(fault, place, what, who, always):
         right = may_differ(fault, text)
     else:
         right = said(text, fault.says, name) and state == "nothing" or said(text, "Skipping|skipped|skips", fault.says, name)
-    if rank() == 0:
+    if rank == 0:
         expect(right, "%s: %s, expected '%s', said %s", where, state, fault.says, text[-600:] or "nothing")
     return 1
 
@@ -159,24 +147,21 @@ def meet(fault, place, number):
 
 
 def readers(options, faults):
-    sound, places = {}, {}
-    for name in FORMATS:
-        sound[name] = [os.path.join(options["folder"], "sound", "%s%d" % (name, generation)) for generation in (0, 1)]
+    sound = {name: [options["folder"] + "/sound/%s%d" % (name, generation) for generation in (0, 1)] for name in FORMATS}
+    places = {}
     for fault in faults:
         for name in set(fault.formats) & set(FORMATS):
             place = places[fault.name, name] = series.Place(os.path.join(options["folder"], fault.name, name), name)
             place.generations = sound[name]
-    if rank() == 0:
-        for name, folders in sound.items():
-            for generation, folder in enumerate(folders):
-                series.FORMAT[name].make(folder, generation, options["program"])
+    if rank == 0:
+        series.make_all(options["folder"], options["program"], FORMATS)
         for place in places.values():
             shutil.copytree(place.generations[0], place.folder)
         time.sleep(2.2)
-    together()
+    controller.Barrier()
     for fault in faults:
         for name in [name for name in FORMATS if (fault.name, name) in places]:
-            if rank() == 0:
+            if rank == 0:
                 print("fault %s, %s" % (fault.name, name), flush=True)
             faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)
             for number in QUICK_REQUESTS if fault.harm.counts else (1,):
@@ -215,7 +200,7 @@ def save_data(options):
     for calls, error in (("write", errno.ENOSPC), ("write", errno.EIO), ("create", errno.EROFS), ("create", errno.EACCES), ("sync", errno.EIO), ("rename", errno.EIO)):
         name = "%s%d.pio" % (calls, error)
         path = os.path.join(options["folder"], name)
-        if rank() == 0:
+        if rank == 0:
             print("fault save_data: %s, %s" % (calls, os.strerror(error)), flush=True)
         faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)
         with harmed(inject.failing(calls, name, error)):
@@ -223,9 +208,9 @@ def save_data(options):
         right = said(text, re.escape(name), os.strerror(error))
         expect(right, "Save Data, %s: expected %s and %s, said %s", calls, name, os.strerror(error), text)
         text = saved(reader, path)
-        together()
+        controller.Barrier()
         expect(not text, "Save Data, %s, again: %s", calls, text)
-        if rank() == 0:
+        if rank == 0:
             expect(holds(path, 1), "Save Data, %s: other values", calls)
         faulthandler.cancel_dump_traceback_later()
     expect(reader.look(2)[0] == "right", "Save Data: the reader does not go on")
@@ -286,51 +271,42 @@ def memory_in_filters(options):
     reader.end()
 
 
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def steps_in_paraview(options):
     """Shows steps and slices of them repeatedly. The memory must not grow."""
     place = series.Place(os.path.join(options["folder"], "sound", "samrai0"), "samrai")
     reader = Reader(place)
     cut = simple.Slice(Input=reader.proxy)
     sizes = []
-    for number in range(MANY_STEPS if options["nightly"] else SOME_STEPS):
+    for number in range(SOME_STEPS):
         step = number % series.STEPS
         state, text = reader.look(step)
         expect(state == "right", "step %d: %s %s", number, state, text)
         cut.SliceType.Origin = [1 + number % 14, 8, 8]
         cut.UpdatePipeline(float(step))
-        sizes.append(resident())
-    third = len(sizes) // 3
-    early, late = max(sizes[third:third + third // 4]), max(sizes[-third // 4:])
-    print("   rank %d: %.1f MB, then %.1f MB, %+.2f %%" % (rank(), early / 1e6, late / 1e6, 100.0 * (late - early) / early), flush=True)
-    expect(late <= 1.01 * early, "memory grows from %d to %d bytes", early, late)
+        sizes.append(memory.resident())
+    memory.check_growth(expect, sizes)
     simple.Delete(cut)
     reader.end()
 
 
-def main(folder, program, *wanted):
+def main(folder, program):
     vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)    # hides the expected errors on the terminal
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
-    options = {"folder": os.path.abspath(folder), "program": program, "nightly": "--nightly" in wanted}
-    wanted = [word for word in wanted if word != "--nightly"]
+    options = {"folder": os.path.abspath(folder), "program": program}
     os.environ["XDG_CACHE_HOME"] = options["folder"] + "/cache"
     os.environ.pop("PATCHIO_METADATA_DIR", None)
-    if rank() == 0:
+    if rank == 0:
         for name in os.listdir(folder) if os.path.isdir(folder) else []:
             if os.path.join(options["folder"], name) != os.environ["PATCHIO_INJECT"]:
                 shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
-    together()
-    faults = [fault for fault in table.FAULTS if fault.harm and (fault.name in wanted if wanted else not fault.nightly)]
+    controller.Barrier()
+    faults = [fault for fault in table.FAULTS if fault.harm]
     readers(options, faults)
-    sessions = [fault for fault in table.FAULTS if fault.session and (fault.name in wanted if wanted else True)]
+    sessions = [fault for fault in table.FAULTS if fault.session]
     for fault in sessions:
         globals()[fault.session](options)
     failed, = sum_over_ranks([len(conformance.failed)])
-    if rank() == 0:
+    if rank == 0:
         print("%s: %d faults in ParaView, %d tests failed" % ("FAILED" if failed else "passed", len(faults + sessions), failed), flush=True)
     return 1 if failed or not faults + sessions else 0
 

@@ -12,7 +12,7 @@ FORMAT is a folder of Testing/Formats, CASESDIR comes from its make_cases.py. It
 Files are cut off, emptied, removed, replaced by noise, and bytes of theirs are changed at random (seeded).
 """
 import argparse
-import importlib.util
+import importlib
 import os
 import random
 import re
@@ -23,9 +23,6 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "Formats"))
-from compare_core import MPI_SETTINGS  # noqa: E402
-
 LONGEST = 60
 most_memory = 0    # limit of memory in bytes; 0: no limit, which sanitizers need
 checks, complaints, failed = [], [], []
@@ -39,7 +36,7 @@ def fail(what, message, text):
 def run(command, scratch):
     """Returns the exit status and the output."""
     done = subprocess.run(["timeout", "--kill-after=5", str(LONGEST)] + command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**os.environ, **MPI_SETTINGS, "TMPDIR": scratch, "PATCHIO_METADATA_DIR": scratch},
+                          env={**os.environ, "TMPDIR": scratch, "PATCHIO_METADATA_DIR": scratch},
                           preexec_fn=lambda: most_memory and resource.setrlimit(resource.RLIMIT_AS, (most_memory, most_memory)))
     return done.returncode, done.stdout.decode(errors="replace")
 
@@ -89,22 +86,18 @@ def copy_of(cases, opened, folder):
     return os.path.join(folder, opened)
 
 
-def break_files(programs, table, cases, folder):
+def broken_copies(table, cases, folder):
+    """Breaks each file in each way. Yields (what was done, the path that is opened, whether there must be a message)."""
     for opened, files in table.SOUND.items():
-        path = copy_of(cases, opened, folder)
-        with tempfile.TemporaryDirectory() as scratch:
-            status, text = run([programs[1], path, "2", os.path.join(scratch, "out")], scratch)
-            if status:
-                fail(opened, "the sound files cannot be read", text)
         for file in files:
             for way, change in WAYS.items():
                 path = copy_of(cases, opened, folder)
                 change(os.path.join(os.path.dirname(path), file))
-                wanted = None if (file, way) in table.QUIET else "[Ee]xpected|[Nn]o such file|not there|does not|cannot"
-                check(programs, path, "%s: %s %s" % (opened, file, way), wanted)
+                yield "%s: %s %s" % (opened, file, way), path, (file, way) not in table.QUIET
 
 
-def mutate(programs, table, cases, folder, count):
+def mutations(table, cases, folder, count):
+    """Changes some bytes of a file at random. Yields (what was done, the path that is opened)."""
     dice = random.Random(7)
     for number in range(count):
         opened = dice.choice(list(table.SOUND))
@@ -116,7 +109,22 @@ def mutate(programs, table, cases, folder, count):
             data[dice.randrange(min(len(data), dice.choice([200, 2000, 20000])))] = dice.randrange(256)
         with open(victim, "wb") as file:
             file.write(data)
-        check(programs, path, "mutation %d of %s" % (number, opened))
+        yield "mutation %d of %s" % (number, opened), path
+
+
+def check_all(programs, table, cases, mutated):
+    with tempfile.TemporaryDirectory() as folder:
+        for opened in table.SOUND:
+            with tempfile.TemporaryDirectory() as scratch:
+                status, text = run([programs[1], copy_of(cases, opened, folder), "2", os.path.join(scratch, "out")], scratch)
+                if status:
+                    fail(opened, "the sound files cannot be read", text)
+        for what, path, must_complain in broken_copies(table, cases, folder):
+            check(programs, path, what, "[Ee]xpected|[Nn]o such file|not there|does not|cannot" if must_complain else None)
+        for name, path, wanted in table.contradictions(cases, folder):
+            check(programs, path, name, wanted)
+        for what, path in mutations(table, cases, folder, mutated):
+            check(programs, path, what)
 
 
 def main():
@@ -130,17 +138,9 @@ def main():
     parser.add_argument("cases")
     arguments = parser.parse_args()
     most_memory = arguments.most_memory
-    source = os.path.join(HERE, "..", "Formats", arguments.format, "broken.py")
-    sys.path.insert(0, os.path.dirname(source))
-    spec = importlib.util.spec_from_file_location("broken", source)
-    table = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(table)
-    programs = (arguments.info, arguments.read)
-    with tempfile.TemporaryDirectory() as folder:
-        break_files(programs, table, arguments.cases, folder)
-        for name, path, wanted in table.contradictions(arguments.cases, folder):
-            check(programs, path, name, wanted)
-        mutate(programs, table, arguments.cases, folder, arguments.mutations)
+    sys.path.insert(0, os.path.join(HERE, "..", "Formats", arguments.format))
+    table = importlib.import_module("broken")
+    check_all((arguments.info, arguments.read), table, arguments.cases, arguments.mutations)
     print("%s: %d broken files, %d of them must be complained of, %d faults" % (arguments.format, len(checks), len(complaints), len(failed)))
     return 1 if failed or not complaints else 0
 

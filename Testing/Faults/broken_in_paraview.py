@@ -16,6 +16,7 @@ from faults import Messages, points_of, update  # noqa: E402
 from paraview import simple  # noqa: E402
 from vtkmodules.vtkCommonCore import vtkLogger  # noqa: E402
 
+MUTATIONS = 15
 cases = sys.argv[2]
 complained, shown = [], []
 
@@ -42,14 +43,12 @@ def check(path, what, must_complain):
 vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)    # hides the expected errors on the terminal
 simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
 with tempfile.TemporaryDirectory() as folder:
-    for opened, files in broken.SOUND.items():
-        for file in files:
-            for way, change in broken_files.WAYS.items():
-                path = broken_files.copy_of(cases, opened, folder)
-                change(os.path.join(os.path.dirname(path), file))
-                check(path, "%s: %s %s" % (opened, file, way), (file, way) not in broken.QUIET)
+    for what, path, must_complain in broken_files.broken_copies(broken, cases, folder):
+        check(path, what, must_complain)
     for name, path, wanted in broken.contradictions(cases, folder):
         check(path, name, wanted is not None or name in getattr(broken, "SEEN_IN_PARAVIEW", ()))
+    for what, path in broken_files.mutations(broken, cases, folder, MUTATIONS):
+        check(path, what, False)
 for opened in broken.SOUND:
     text, _, points = show(os.path.join(cases, opened))
     conformance.expect(not text and points > 0, "%s, sound: %d points: %s", opened, points, text)

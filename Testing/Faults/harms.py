@@ -24,19 +24,18 @@ def harm(function):
     return made
 
 
+@contextlib.contextmanager
 def kept(path):
-    """Makes a copy with the same times, under a name that readers ignore."""
-    return shutil.copy2(path, path + ".kept")
-
-
-def put_back(path):
-    """Restores the bytes and times of the same file."""
-    with open(path + ".kept", "rb") as source, open(path, "r+b") as target:
-        target.write(source.read())
-        target.truncate()
-    state = os.stat(path + ".kept")
-    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-    os.remove(path + ".kept")
+    """Restores the bytes and times of the same file at the end of the block. Readers ignore the name of the copy."""
+    shutil.copy2(path, path + ".kept")
+    try:
+        yield
+    finally:
+        with open(path + ".kept", "rb") as source, open(path, "r+b") as target:
+            target.write(source.read())
+            target.truncate()
+        shutil.copystat(path + ".kept", path)
+        os.remove(path + ".kept")
 
 
 @harm
@@ -50,24 +49,18 @@ def gone(place, _, path):
 
 @harm
 def cut(place, _, path, share):
-    kept(path)
-    os.truncate(path, int(os.path.getsize(path) * share))
-    try:
+    with kept(path):
+        os.truncate(path, int(os.path.getsize(path) * share))
         yield
-    finally:
-        put_back(path)
 
 
 @harm
 def grown(place, _, path):
     """Appends bytes, like a program that continues to write."""
-    kept(path)
-    with open(path, "ab") as file:
-        file.write(b"\n" if path.endswith((".ctl", "Header")) else bytes(1000))
-    try:
+    with kept(path):
+        with open(path, "ab") as file:
+            file.write(b"\n" if path.endswith((".ctl", "Header")) else bytes(1000))
         yield
-    finally:
-        put_back(path)
 
 
 @harm

@@ -20,9 +20,8 @@ import h5py
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "Formats"))
-from compare_core import MPI_SETTINGS  # noqa: E402
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "Formats", "KWave")]
+import make_cases as kwave  # noqa: E402
 from expectations import expect, failed  # noqa: E402
 
 LONGEST = 60
@@ -35,8 +34,7 @@ def run(command, scratch, **settings):
     """Returns the output. The program must end by itself, with 0 or 1, and must not need much memory."""
     global runs
     runs += 1
-    environment = {**os.environ, **MPI_SETTINGS, "HOME": scratch + "/home", "XDG_CACHE_HOME": scratch + "/home/cache", "TMPDIR": scratch + "/home",
-                   **settings}
+    environment = {**os.environ, "HOME": scratch + "/home", "XDG_CACHE_HOME": scratch + "/home/cache", "TMPDIR": scratch + "/home", **settings}
     environment.pop("PATCHIO_METADATA_DIR", None)
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(["timeout", "--kill-after=5", str(LONGEST)] + command, stdout=said, stderr=subprocess.STDOUT, env=environment)
@@ -181,15 +179,8 @@ def test_plotfiles_stay_in_their_folder():
 
 
 def make_kwave(path, shape, n, version=None, write=False, scaleoffset=None):
-    with h5py.File(path, "w", libver=version) as file:
-        for name, text in (("created_by", "kspaceFirstOrder-OMP v1.3"), ("file_type", "output"), ("major_version", "1"), ("minor_version", "2")):
-            file.attrs[name] = np.bytes_(text)
-        for name, value in (("Nx", n), ("Ny", n), ("Nz", n), ("Nt", 10), ("t_index", 10)):
-            file[name] = np.full((1, 1, 1), value, "u8")
-        for name in ("dt", "dx", "dy", "dz"):
-            file[name] = np.ones((1, 1, 1), "f4")
-        file.create_dataset("p_final", shape, "f4", chunks=(1,) + tuple(min(s, 64) for s in shape[1:]),
-                            scaleoffset=scaleoffset)
+    with kwave.start(path, size=(n, n, n), libver=version) as file:
+        file.create_dataset("p_final", shape, "f4", chunks=(1,) + tuple(min(s, 64) for s in shape[1:]), scaleoffset=scaleoffset)
         if write:
             file["p_final"][...] = 1.5
 

@@ -8,7 +8,6 @@ import subprocess
 import time
 
 import inject
-from programs import MPI
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LONGEST = 90
@@ -26,7 +25,6 @@ class Servers:
 
     def __init__(self, bench):
         self.bench, self.started = bench, []
-        self.environment = {**os.environ, **MPI}
 
     def __enter__(self):
         return self
@@ -41,7 +39,7 @@ class Servers:
             process.wait()
 
     def start(self, *command, hurt=False):
-        environment = {name: value for name, value in self.environment.items() if hurt or name not in HURT}
+        environment = {name: value for name, value in os.environ.items() if hurt or name not in HURT}
         path = self.bench.path("said%d" % len(self.started))
         with open(path, "w") as said:
             process = subprocess.Popen(command, env=environment, stdout=said, stderr=subprocess.STDOUT, start_new_session=True)

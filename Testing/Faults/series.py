@@ -12,8 +12,10 @@ import h5py
 import numpy as np
 
 FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats")
-sys.path[:0] = [os.path.join(FORMATS, "SAMRAI")]
+sys.path[:0] = [os.path.join(FORMATS, name) for name in ("KWave", "AMReX", "SAMRAI")]
+import make_cases  # noqa: E402, the cases of k-Wave
 from dump_writer import Dump, Level, Variable, write_series  # noqa: E402
+from plotfile_writer import write_plotfile  # noqa: E402
 
 STEPS = 3
 COARSE = [((x, y, z), (x + 7, y + 7, z + 7)) for z in (0, 8) for y in (0, 8) for x in (0, 8)]
@@ -84,7 +86,6 @@ class Container:
 
 class Amrex:
     levels, steps, index = True, STEPS, "plt00000"
-    real = "((8, (32 8 23 0 1 9 0 127)),(4, (4 3 2 1)))"
 
     def values(self, step):
         return "plt%05d/Level_0/Cell_D_00000" % step
@@ -94,37 +95,10 @@ class Amrex:
 
     def make(self, folder, generation, _):
         for step in range(STEPS):
-            self.write("%s/plt%05d" % (folder, step), step, generation)
-
-    def write(self, folder, step, generation):
-        parts = [(COARSE, 0), (FINE, 1)]
-        os.makedirs(folder)
-        with open(folder + "/Header", "w") as file:
-            file.write("HyperCLaw-V1.1\n1\nu\n3\n%g\n1\n0 0 0 \n16 16 16 \n2\n((0,0,0) (15,15,15) (0,0,0)) ((0,0,0) (31,31,31) (0,0,0)) \n%d %d \n"
-                       "1 1 1 \n0.5 0.5 0.5 \n0\n0\n" % (step, step, step))
-            for boxes, level in parts:
-                file.write("%d %d %g\n%d\n" % (level, len(boxes), step, step))
-                for lower, upper in boxes:
-                    file.write("".join("%g %g\n" % (a / 2 ** level, (b + 1) / 2 ** level) for a, b in zip(lower, upper)))
-                file.write("Level_%d/Cell\n" % level)
-        for boxes, level in parts:
-            self.write_level("%s/Level_%d" % (folder, level), boxes, level, step, generation)
-
-    def write_level(self, folder, boxes, level, step, generation):
-        os.makedirs(folder)
-        texts, places, lows, highs = [], [], [], []
-        with open(folder + "/Cell_D_00000", "wb") as file:
-            for box in boxes:
-                texts.append("((%d,%d,%d) (%d,%d,%d) (0,0,0))" % (box[0] + box[1]))
-                places.append("FabOnDisk: Cell_D_00000 %d" % file.tell())
-                values = box_values(level, box, step, generation)
-                file.write(("FAB %s%s 1\n" % (self.real, texts[-1])).encode() + values.tobytes())
-                lows.append("%.17g," % values.min())
-                highs.append("%.17g," % values.max())
-        with open(folder + "/Cell_H", "w") as file:
-            file.write("1\n1\n1\n0\n(%d 0\n%s\n)\n%d\n%s\n\n" % (len(boxes), "\n".join(texts), len(boxes), "\n".join(places)))
-            for part in (lows, highs):
-                file.write("%d,1\n%s\n\n" % (len(boxes), "\n".join(part)))
+            def values(level, _, index, __, s=step):
+                return formula([(i + 0.5) / 2 ** level for i in index], s, generation)
+            write_plotfile("%s/plt%05d" % (folder, step), ((0, 0, 0), (15, 15, 15)), (COARSE, FINE), ((2, 2, 2),), real="f4", files=1, names=["u"],
+                           function=values, time=step, step=step, corner=[0, 0, 0], spacing=[1, 1, 1])
 
 
 class Kwave:
@@ -137,14 +111,8 @@ class Kwave:
 
     def make(self, folder, generation, _):
         os.makedirs(folder, exist_ok=True)
-        with h5py.File(folder + "/out.h5", "w") as file:
-            for name, text in (("created_by", "kspaceFirstOrder-OMP v1.3"), ("file_type", "output"), ("major_version", "1"), ("minor_version", "2")):
-                file.attrs[name] = np.bytes_(text)
-            for name, value in (("Nx", 16), ("Ny", 16), ("Nz", 16), ("Nt", 10), ("t_index", 10)):
-                file[name] = np.full((1, 1, 1), value, "u8")
-            for name in ("dt", "dx", "dy", "dz"):
-                file[name] = np.ones((1, 1, 1), "f4")
-            file["p_final"] = box_values(0, ((0, 0, 0), (15, 15, 15)), 0, generation)
+        with make_cases.start(folder + "/out.h5", size=(16, 16, 16)) as file:
+            make_cases.put(file, "p_final", box_values(0, ((0, 0, 0), (15, 15, 15)), 0, generation))
 
 
 class Grads:
@@ -188,6 +156,15 @@ class Vtkhdf:
 
 
 FORMAT = {"samrai": Samrai(), "container": Container(), "amrex": Amrex(), "kwave": Kwave(), "grads": Grads(), "vtkhdf": Vtkhdf()}
+
+
+def make_all(folder, program, names=tuple(FORMAT)):
+    """Returns {format: the folders of its generations}, which the function makes."""
+    made = {name: [os.path.join(folder, "sound", "%s%d" % (name, generation)) for generation in (0, 1)] for name in names}
+    for name, folders in made.items():
+        for generation, place in enumerate(folders):
+            FORMAT[name].make(place, generation, program)
+    return made
 
 
 class Place:

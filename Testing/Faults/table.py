@@ -34,7 +34,6 @@ class Fault:
     by: Sequence[str] = ()             # tests of other suites that test the fault
     against: str = "reader"
     may_ask: bool = False              # an open series may report changed files and ask for Reload Files
-    nightly: bool = False              # runs only in the nightly tests: it is slow, and a similar fault is quick
 
 
 RESTORE = "Restore the file, then reload or read again"
@@ -115,7 +114,7 @@ SIDECARS = [
     Fault("sidecar_damaged", "An index file is damaged, truncated or forged", "A warning; PatchIO writes the index file again", "Nothing",
           by=["core.DumpChannel", "tools.channel_states"]),
     Fault("indexer_killed", "`patchio index` is killed while it writes", "No effect: index files are complete or missing", "Nothing",
-          by=["tools.channel_killed"], against="tools"),
+          by=["core.IrregularChannel"], against="tools"),
     Fault("two_indexers", "Two programs write the index files of one series at once", "No effect", "Nothing", run="two_indexers", against="tools"),
     Fault("two_readers", "Several programs open a series at once, for the first time", "No effect", "Nothing", run="two_readers"),
 ]
@@ -168,7 +167,7 @@ PROCESSES = [
           against="pvserver"),
     Fault("one_of_clients_killed", "One of several clients (`--multi-clients`) is killed while the server reads for it",
           "The server continues for the others", "Nothing",
-          run="processes.one_of_clients_killed", against="pvserver", nightly=True),
+          run="processes.one_of_clients_killed", against="pvserver"),
     Fault("server_killed", "The pvserver is killed while it reads", "The client ends, or reports that the connection is closed", "Start both again",
           run="processes.server_killed", against="pvserver"),
     Fault("server_stopped", "The pvserver is suspended for some time", "The client waits, and then shows the values", "Nothing", run="processes.server_stopped",
@@ -176,7 +175,7 @@ PROCESSES = [
     Fault("rank_killed", "A rank of an MPI job is killed while it indexes a series", "mpirun ends and reports the rank and the signal", "Start the job again",
           run="processes.rank_killed", against="tools"),
     Fault("rank_of_server_killed", "A rank of a pvserver is killed while it reads", "mpirun ends the server, and the client ends", "Start both again",
-          run="processes.rank_of_server_killed", against="pvserver", nightly=True),
+          run="processes.rank_of_server_killed", against="pvserver"),
     Fault("abandoned_read", "The user stops a read while the storage hangs", "\"Cancelled\" appears immediately", RELOAD,
           by=["paraview.remote_abort_1", "paraview.scripts_1"]),
 ]

@@ -372,20 +372,16 @@ TEST(Extraction, ClipsKeepAndLeaveTheWholeVolume)
 /// Neighbouring blocks share the points on their common faces.
 TEST(Extraction, GridsShareThePointsOfBlocks)
 {
-  const ClipRequest all{*Surface::FromFunction(Plane(1, 0, 0, 10), 0), true, false};
   for (const char* const input : {"one grid", "eight blocks"}) {
     const vtkSmartPointer<vtkDataObject> data = Inputs.at(input)();
     const Blocks blocks = MakeBlocks(data);
-    const auto grids = MakeGrids(blocks, Clip(blocks, all), Always);
-    ASSERT_EQ(grids.size(), 1u);
-    EXPECT_EQ(grids[0]->GetNumberOfCells(), 64);
-    EXPECT_EQ(grids[0]->GetNumberOfPoints(), 125) << input;
-  }
-  const ClipRequest half{*Surface::FromFunction(Plane(1, 0, 0, 1.5), 0), true, false};
-  for (const char* const input : {"one grid", "eight blocks"}) {
-    const vtkSmartPointer<vtkDataObject> data = Inputs.at(input)();
-    const Blocks blocks = MakeBlocks(data);
-    EXPECT_EQ(MakeGrids(blocks, Clip(blocks, half), Always)[0]->GetNumberOfPoints(), 75) << input;
+    for (const auto& [offset, points] : {std::pair(10.0, 125), std::pair(1.5, 75)}) {
+      const ClipRequest request{*Surface::FromFunction(Plane(1, 0, 0, offset), 0), true, false};
+      const auto grids = MakeGrids(blocks, Clip(blocks, request), Always);
+      ASSERT_EQ(grids.size(), 1u);
+      EXPECT_EQ(grids[0]->GetNumberOfPoints(), points) << input;
+      EXPECT_TRUE(offset < 4 || grids[0]->GetNumberOfCells() == 64);
+    }
   }
 }
 

@@ -20,10 +20,6 @@ import tempfile
 import numpy as np
 
 TIMEOUT = 120
-# Root may run the program. Open MPI does not search for networks, which takes longer than the read, and does not use the X servers
-# of other tests, whose end would end the program.
-MPI_SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1",
-                "OMPI_MCA_btl": "self,vader", "HWLOC_COMPONENTS": "-gl", "HWLOC_HIDE_ERRORS": "2", "PMIX_MCA_gds": "hash", "OMPI_MCA_ess_singleton_isolated": "1"}
 
 
 class Difference(Exception):
@@ -41,7 +37,7 @@ def run_program(program, ranks, path, threads, prefix, variables):
         command = ["mpirun", "-np", str(ranks), "--oversubscribe"] + command
     # MPI jobs that share a session folder may remove it while another job uses it.
     with tempfile.TemporaryDirectory() as sessions:
-        result = subprocess.run(command, env={**os.environ, **MPI_SETTINGS, "TMPDIR": sessions}, timeout=TIMEOUT,
+        result = subprocess.run(command, env={**os.environ, "TMPDIR": sessions}, timeout=TIMEOUT,
                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     expect(result.returncode == 0, "exit status %d: %s" % (result.returncode, result.stdout.strip()[-500:]))
 

@@ -1,13 +1,11 @@
 """Shows series in ParaView and compares each block with the reference values of reference.py.
 
-usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/conformance.py [--threads 1,4,16] TRUTHDIR [SERIES...]
+usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/conformance.py TRUTHDIR [SERIES...]
 
-TRUTHDIR comes from `<FORMAT>/reference.py --series`; SERIES, a path that is opened or the name of its folder, restricts the run to
-some. Runs on each rank (pvbatch --symmetric): each rank compares its own blocks, and all ranks together must have each patch
-exactly once. Tests several settings per series: all arrays, with ghost cells, one level, one array; with --threads, also each of
-these numbers of threads, and the rule for N* and NC.
+TRUTHDIR comes from `<FORMAT>/reference.py --series`; SERIES, the name of a folder, restricts the run to the series in it. Runs on
+each rank (pvbatch --symmetric): each rank compares its own blocks, and all ranks together must have each patch exactly once. Tests
+several settings per series: all arrays, with ghost cells, one level, one array, other numbers of threads.
 """
-import argparse
 import json
 import os
 import re
@@ -16,49 +14,22 @@ import sys
 import numpy as np
 from paraview import simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkIntArray
 from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet
-from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "SAMRAI"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "SAMRAI"), os.path.join(HERE, "..", "ParaView")]
 from expected import Truth  # noqa: E402
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from on_ranks import controller, expect, failed, leaves, output_of, rank, ranks, report_of, sum_over_ranks  # noqa: E402, F401
 import expectations  # noqa: E402
-from expectations import expect, failed  # noqa: E402
 
 compared = [0]    # number of values compared, to detect a test that compares nothing
-
-
-def rank():
-    return vtkMultiProcessController.GetGlobalController().GetLocalProcessId()
-
-
-def ranks():
-    return vtkMultiProcessController.GetGlobalController().GetNumberOfProcesses()
-
-
-def sum_over_ranks(numbers):
-    """Collective."""
-    mine, total = vtkIntArray(), vtkIntArray()
-    for array in (mine, total):
-        array.SetNumberOfValues(len(numbers))
-    for i, n in enumerate(numbers):
-        mine.SetValue(i, int(n))
-    controller = vtkMultiProcessController.GetGlobalController()
-    if controller.GetNumberOfProcesses() == 1:
-        return list(numbers)
-    controller.AllReduce(mine, total, vtkCommunicator.SUM_OP)
-    return [total.GetValue(i) for i in range(len(numbers))]
 
 
 # ---- one block ------------------------------------------------------------------------------------------
 
 def check_vectors(tree, vector, components, where):
     """Checks that a vector has the values of its components' arrays in all blocks of the tree."""
-    blocks = tree.NewIterator()
-    blocks.InitTraversal()
-    while not blocks.IsDoneWithTraversal():
-        grid = blocks.GetCurrentDataObject()
+    for grid in leaves(tree):
         data = grid.GetCellData() if grid.GetCellData().HasArray(components[0]) else grid.GetPointData()
         want = [vtk_to_numpy(data.GetArray(name)) for name in components]
         want = np.stack(want + [np.zeros_like(want[0])] * (3 - len(want)), -1)
@@ -70,7 +41,6 @@ def check_vectors(tree, vector, components, where):
                 numbers = numbers[~np.isnan(numbers) & visible]
                 found = data.GetArray(vector).GetFiniteRange(c)
                 expect(not numbers.size or found == (numbers.min(), numbers.max()), "%s '%s': range of %d is %s", where, vector, c, found)
-        blocks.GoToNextItem()
 
 
 def with_blanks(truth, patch, levels, layers, cell, tuples):
@@ -220,7 +190,7 @@ def check_output(reader, truth, levels, layers, blanking, selected, where):
     want = [int(p["level"] in levels) for p in truth.patches]
     total = sum_over_ranks(held)
     wrong = [(i, n) for i, (n, w) in enumerate(zip(total, want)) if n != w]
-    if rank() == 0:
+    if rank == 0:
         expect(not wrong, "%s: patches held other than once, (patch, ranks): %s", where, wrong[:10])
 
 
@@ -230,16 +200,6 @@ def open_reader(*paths, **properties):
     """Returns a reader that makes one piece per patch, with the patch's own arrays only, unless the properties differ. merged.py
     tests merged blocks."""
     return simple.PatchReader(FileName=list(paths), **{"Blocks": "As patches", "PartialArrays": 1, "ComposeVectors": 0, **properties})
-
-
-def output_of(reader):
-    """Returns this rank's part of the output."""
-    return reader.GetClientSideObject().GetOutputDataObject(0)
-
-
-def report_of(reader):
-    reader.UpdatePropertyInformation()
-    return reader.GetProperty("IOReport").GetData()
 
 
 def check_thread_line(reader, least, most, where):
@@ -252,7 +212,7 @@ def check_thread_line(reader, least, most, where):
 def by_the_rule(storage, others):
     """Returns the least and the greatest NT of a rank by the rule of the user guide: N* - NC threads are distributed evenly, with
     at least one per rank."""
-    hands = [len(range(r, max(0, storage - others), ranks())) for r in range(ranks())]
+    hands = [len(range(r, max(0, storage - others), ranks)) for r in range(ranks)]
     return max(1, min(hands)), max(1, max(hands))
 
 
@@ -347,60 +307,29 @@ def check_setups(reader, truth, time, index):
     check_thread_line(reader, *by_the_rule(8, 2), "%s, N* 8 and NC 2" % index)
 
 
-def check_threads(entry, folder, counts):
-    """Checks all steps with each number of threads, then the last step with threads from N* and NC."""
-    truths = [Truth(os.path.join(folder, s["npz"])) for s in entry["steps"]]
-    reader = open_reader(entry["index"])
-
-    def run(truth, time, setting, least, most):
-        where = "%s step %d, %s" % (entry["index"], truth.meta["step"], setting)
-        reader.UpdatePipeline(time)
-        check_output(reader, truth, range(len(truth.meta["level_sizes"])), (0, 0, 0), True, None, where)
-        check_thread_line(reader, least, most, where)
-
-    reader.UpdatePipelineInformation()
-    select(reader, *(sorted(set(sum((t.names(c) for t in truths), []))) for c in (True, False)))
-    reader.ThreadMode = "Fixed"
-    reader.CacheMemory = 0    # otherwise, all values would come from the cache
-    for threads in counts:
-        reader.ThreadsPerRank = threads
-        for truth, time in zip(truths, entry["times"]):
-            run(truth, time, "%d threads" % threads, threads, threads)
-    reader.ThreadMode = "From N* and NC"
-    for storage, others in ((1, 0), (7, 0), (32, 8), (33, 9), (8, 8), (4, 100)):
-        reader.StorageConcurrency, reader.OtherLoad = storage, others
-        run(truths[-1], entry["times"][-1], "N* %d and NC %d" % (storage, others), *by_the_rule(storage, others))
-    simple.Delete(reader)
+def series_in(folder, wanted=()):
+    """Returns the series in the list of reference values: all, or those in folders with the wanted names."""
+    with open(os.path.join(folder, "series.json")) as file:
+        return [entry for entry in json.load(file) if not wanted or set(entry["index"].split("/")) & set(wanted)]
 
 
-def series_name(entry):
-    return os.path.basename(os.path.dirname(entry["index"]))
+def finish(text):
+    """Collective: ends the script. Rank 0 prints the text with the numbers of values and faults."""
+    faults, values = sum_over_ranks([len(failed), compared[0]])
+    if rank == 0:
+        print("%s, %d values, %d faults" % (text, values, faults), flush=True)
+    sys.exit(1 if faults or not values else 0)
 
 
 def main():
-    expectations.place = "rank %d: " % rank()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", default="", help="numbers of threads to try as well, with commas")
-    parser.add_argument("folder")
-    parser.add_argument("series", nargs="*")
-    arguments = parser.parse_intermixed_args()
-    folder, wanted = arguments.folder, arguments.series
-    threads = [int(n) for n in arguments.threads.split(",") if n]
+    expectations.place = "rank %d: " % rank
+    folder, *wanted = sys.argv[1:]
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
-    with open(os.path.join(folder, "series.json")) as f:
-        table = [e for e in json.load(f) if not wanted or e["index"] in wanted or series_name(e) in wanted]
+    table = series_in(folder, wanted)
     for entry in table:
         check_series(entry, folder)
-        if threads:
-            check_threads(entry, folder, threads)
-    faults, values = sum_over_ranks([len(failed), compared[0]])
-    if rank() == 0:
-        steps = sum(len(e["steps"]) for e in table)
-        print("conformance: %d series, %d time steps, %d values, %d faults" % (len(table), steps, values, faults), flush=True)
-    return 1 if faults or not values else 0
+    finish("conformance: %d series, %d time steps" % (len(table), sum(len(entry["steps"]) for entry in table)))
 
 
 if __name__ == "__main__":
-    status = main()
-    if status:
-        sys.exit(status)
+    main()

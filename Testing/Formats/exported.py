@@ -4,10 +4,9 @@ numpy.
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh 1 exported.py PROGRAM SCRATCH TRUTH...
 
 TRUTH: folders made by reference.py or make_cases.py, each with the name of its format. Each series is exported by one rank, and
-every third one also by three ranks, which must write the same files, byte by byte.
+some also by three ranks, which must write the same files, byte by byte.
 """
 import glob
-import hashlib
 import importlib.util
 import json
 import os
@@ -30,6 +29,7 @@ import mesh_conformance  # noqa: E402
 
 PROGRAM, SCRATCH = sys.argv[1:3]
 INCOMPLETE = ("index_missing", "grapes", "members", "growing")    # series with missing files: exported in part, with status 1
+SOME = 8    # each eighth series
 exported = []
 OWN = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))}
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
@@ -59,22 +59,13 @@ def export(path, *options, ranks=1):
     return folder
 
 
-def sums(folder):
-    found = {}
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with open(os.path.join(place, name), "rb") as file:
-                found[os.path.relpath(os.path.join(place, name), folder)] = hashlib.md5(file.read()).hexdigest()
-    return found
-
-
 def export_all(path, times, numbers=None):
     """Exports a series with one rank, or also with three. Returns the paths of the steps, in the order of time."""
     folder = export(path)
     exported.append(path)
-    if len(exported) % 3 == 1:
-        mine, other = sums(folder), sums(export(path, ranks=3))
-        expect(mine == other, "%s: three ranks write other files: %s", path, sorted(set(mine.items()) ^ set(other.items()))[:3])
+    if len(exported) % SOME == 1:
+        differences = subprocess.run(["diff", "-rq", folder, export(path, ranks=3)], text=True, capture_output=True).stdout
+        expect(not differences, "%s: three ranks write other files: %s", path, differences[:500])
     found = set(os.listdir(folder))
     names = ["step.%06d" % number for number in numbers] if numbers is not None else sorted(n[:-4] for n in found if n.endswith(".vtm"))
     expect(len(names) == len(times) and found == {"steps.pvd"} | set(names) | {name + ".vtm" for name in names}, "%s: there is %s", path, sorted(found))
@@ -165,8 +156,7 @@ def check_choice(path, truth, name):
 
 
 def boxes(folder):
-    with open(os.path.join(folder, "series.json")) as file:
-        table = [entry for entry in json.load(file) if entry["steps"]]
+    table = [entry for entry in suite.series_in(folder) if entry["steps"]]
     for entry in table:
         truths = [Truth(os.path.join(folder, step["npz"])) for step in entry["steps"]]
         paths = export_all(entry["index"], entry["times"], [truth.meta["step"] for truth in truths])
@@ -174,7 +164,8 @@ def boxes(folder):
             visible = check_boxes(path, truth)
         if visible:
             check_filters(path, truth, visible)
-        for name in sorted({**truth.data(0, True), **truth.data(0, False)})[:1] if len(truth.meta["level_sizes"]) > 1 else ():
+        several = len(truth.meta["level_sizes"]) > 1
+        for name in sorted({**truth.data(0, True), **truth.data(0, False)})[:1] if several and len(exported) % 3 == 1 else ():
             check_choice(entry["index"], truth, name)
     return len(table)
 
@@ -263,10 +254,8 @@ def main():
         series = {"grads": grads, "kwave": kwave, "vtkhdf_meshes": meshes}.get(name.replace("_real", ""), boxes)(folder)
         print("exported: %s, %d series, %d values, %d faults so far" % (name, series, suite.compared[0] - before, len(suite.failed)), flush=True)
         expect(series > 0 and suite.compared[0] > before, "%s: nothing was compared", name)
-    return 1 if suite.failed else 0
+    sys.exit(1 if suite.failed else 0)
 
 
 if __name__ == "__main__":
-    status = main()
-    if status:
-        sys.exit(status)
+    main()

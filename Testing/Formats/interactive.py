@@ -5,7 +5,6 @@ usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/interactive.py TRUTHDIR SE
 
 TRUTHDIR comes from `<FORMAT>/reference.py --series`. The data must be older than 2 s.
 """
-import json
 import os
 import re
 import sys
@@ -15,7 +14,7 @@ from paraview import simple
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import conformance  # noqa: E402
-from conformance import expect, rank, ranks, report_of, sum_over_ranks  # noqa: E402
+from conformance import expect, ranks, report_of  # noqa: E402
 from expected import Truth  # noqa: E402
 from merged import Shown, check_output, set_properties  # noqa: E402
 
@@ -122,9 +121,9 @@ def check_changes(session):
 
     def few(levels):
         count = sum(p["level"] in levels for p in truth.patches)
-        return everything if ranks() > 1 and count < 4 * ranks() else 0
+        return everything if ranks > 1 and count < 4 * ranks else 0
 
-    several = ranks() * everything if ranks() > 1 else 0
+    several = ranks * everything if ranks > 1 else 0
     box = dict(patches=near, blanking=False)
     changes = [("level 0 only", few([0]), dict(LevelRange=[0, 0]), dict(levels=[0])),
                ("finest level only", few([last]), dict(LevelRange=[last, last]), dict(levels=[last])),
@@ -155,7 +154,7 @@ def check_bytes_once(session):
     """Checks merged blocks, which leave out hidden cells. When these are shown later, each byte must be read only once."""
     last = session.levels[-1]
     truth = session.truths[session.step]
-    if ranks() > 1 and sum(p["level"] < last for p in truth.patches) < 6 * ranks():
+    if ranks > 1 and sum(p["level"] < last for p in truth.patches) < 6 * ranks:
         return    # a block may have several patches, and a block may move to another rank
     simple.ReloadFiles(session.reader)
     changes = [(dict(Blocks="Merged"), {}),
@@ -204,19 +203,13 @@ def check_series(entry, folder):
 
 
 def main():
-    folder, wanted = sys.argv[1], sys.argv[2:]
+    folder, *wanted = sys.argv[1:]
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
-    with open(os.path.join(folder, "series.json")) as f:
-        table = [e for e in json.load(f) if any("/%s/" % name in e["index"] for name in wanted)]
+    table = conformance.series_in(folder, wanted)
     for entry in table:
         check_series(entry, folder)
-    failed, values = sum_over_ranks([len(conformance.failed), conformance.compared[0]])
-    if rank() == 0:
-        print("interactive: %d series, %d values, %d faults" % (len(table), values, failed), flush=True)
-    return 1 if failed or not values else 0
+    conformance.finish("interactive: %d series" % len(table))
 
 
 if __name__ == "__main__":
-    status = main()
-    if status:
-        sys.exit(status)
+    main()

@@ -9,9 +9,7 @@ TRUTHDIR and SERIES as in conformance.py. For the last step of each series:
   between those of the finest cell around them.
 Runs on every rank.
 """
-import json
 import os
-import re
 import sys
 
 import numpy as np
@@ -20,7 +18,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import conformance  # noqa: E402
-from conformance import expect, output_of, rank, ranks, sum_over_ranks  # noqa: E402
+from conformance import expect, output_of, rank, sum_over_ranks  # noqa: E402
 from expected import HIDDENCELL, Truth  # noqa: E402
 
 HIDDENPOINT = 2
@@ -76,30 +74,28 @@ class Levels:
             times += 1
         return grid
 
+    def fine(self, patch, array, begin):
+        """Returns an array of the patch on finest cells, and its place in a canvas that begins at `begin`."""
+        scale = self.scale[self.truth.patches[patch]["level"]]
+        for axis in range(3):
+            array = np.repeat(array, scale[2 - axis], axis)
+        first = np.array(self.truth.patches[patch]["lower"]) * scale - begin
+        return array, tuple(slice(first[2 - a], first[2 - a] + array.shape[a]) for a in range(3))
+
     def painted(self, name, begin, end):
         """Returns the values of the finest cells as [z, y, x, component]; NaN in empty places."""
         canvas = np.full([*(end - begin)[::-1], self.values(0, name, True).shape[-1]], np.nan)
-        for p, seen in enumerate(self.seen):
-            patch = self.truth.patches[p]
-            values = self.values(p, name, True)
-            scale = self.scale[patch["level"]]
-            for axis in range(3):
-                values, seen = (np.repeat(a, scale[2 - axis], axis) for a in (values, seen))
-            first = np.array(patch["lower"]) * scale - begin
-            place = tuple(slice(first[2 - a], first[2 - a] + seen.shape[a]) for a in range(3))
-            canvas[place][seen] = values[seen]
+        for p in range(len(self.seen)):
+            seen, place = self.fine(p, self.seen[p], begin)
+            canvas[place][seen] = self.fine(p, self.values(p, name, True), begin)[0][seen]
         return canvas
 
     def marks(self, begin, end):
         """Returns the number of visible cells in each place, which is above 1 if a finer level covers a part of a cell."""
         canvas = np.zeros((end - begin)[::-1], int)
-        for p, seen in enumerate(self.seen):
-            patch = self.truth.patches[p]
-            scale = self.scale[patch["level"]]
-            for axis in range(3):
-                seen = np.repeat(seen, scale[2 - axis], axis)
-            first = np.array(patch["lower"]) * scale - begin
-            canvas[tuple(slice(first[2 - a], first[2 - a] + seen.shape[a]) for a in range(3))] += seen
+        for p in range(len(self.seen)):
+            seen, place = self.fine(p, self.seen[p], begin)
+            canvas[place] += seen
         return canvas
 
     def at_points(self, name, step, begin, count):
@@ -171,6 +167,7 @@ def check_cells(levels, image, grid, where):
         wanted = np.where(hidden[:, None], lowest, cut(want, first, size).reshape(len(hidden), -1))
         single = array.GetDataTypeAsString() == "float"
         scale = np.nanmax(np.abs(want)) if not np.isnan(want).all() else 1
+        conformance.compared[0] += wanted.size
         near = np.isclose(got, wanted, rtol=1e-6 if single else 1e-12, atol=(1e-6 if single else 1e-12) * scale, equal_nan=True)[known]
         expect(near.all(), "%s: %d values of %s differ", where, np.count_nonzero(~near), name)
 
@@ -198,7 +195,7 @@ def check_volume(levels, reader, most, where):
     volume.UpdatePipeline(reader.GetDataInformation().GetTime() if reader.GetDataInformation().GetHasTime() else 0.0)
     step, begin, count = grid = levels.chosen(most)
     tree = output_of(volume)
-    image = tree.GetBlock(rank())
+    image = tree.GetBlock(rank)
     cells = 0
     if image:
         cells = image.GetNumberOfCells()
@@ -225,6 +222,7 @@ def check_patch(truth, patch, grid, origin, where):
     for cell, data in ((True, grid.GetCellData()), (False, grid.GetPointData())):
         for name, values in truth.data(patch, cell).items():
             array = data.GetArray(name)
+            conformance.compared[0] += values.size
             same = array and np.array_equal(vtk_to_numpy(array).reshape(values.shape), values, equal_nan=values.dtype.kind == "f")
             expect(same, "%s: values of %s", where, name)
 
@@ -283,21 +281,16 @@ def check_series(folder, series):
             for most in (MOST_CELLS, int(np.prod(levels.chosen(MOST_CELLS)[2])) - 1, 60):
                 check_volume(levels, reader, most, "%s, %d cells" % (where, most))
         simple.Delete(reader)
-    conformance.compared[0] += 1
 
 
 def main():
-    folder, wanted = sys.argv[1], sys.argv[2:]
+    folder, *wanted = sys.argv[1:]
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=vars(simple))
-    with open(os.path.join(folder, "series.json")) as file:
-        table = json.load(file)
+    table = conformance.series_in(folder, wanted)
     for series in table:
-        if not wanted or set(re.split("/", series["index"])) & set(wanted):
-            check_series(folder, series)
-    faults = sum_over_ranks([len(conformance.failed)])[0]
-    if rank() == 0:
-        print("%d series compared on %d ranks, %d faults" % (conformance.compared[0], ranks(), faults), flush=True)
-    sys.exit(1 if faults or not conformance.compared[0] else 0)
+        check_series(folder, series)
+    conformance.finish("levels: %d series" % len(table))
 
 
-main()
+if __name__ == "__main__":
+    main()

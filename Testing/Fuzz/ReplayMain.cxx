@@ -7,6 +7,7 @@
 //   patchio_fuzz_replay TARGET FILE...
 #include "SoundFiles.h"
 #include "Targets.h"
+#include "TestTools.h"
 
 #include <hdf5.h>
 
@@ -55,7 +56,7 @@ std::size_t RunAll(const std::string& folder)
     }
     std::sort(files.begin(), files.end());
     for (const std::string& file : files) {
-      Run(target, file, ReadWholeTask(file));
+      Run(target, file, patchio::testing::ReadBytes(file));
     }
     // Restores valid files for the next target.
     if (!seeds.empty()) {
@@ -94,7 +95,8 @@ void WriteSeeds(const std::string& folder)
     fs::create_directories(fs::path(folder) / target.Name);
     int number = 0;
     for (const std::string& seed : target.Seeds()) {
-      WriteWhole((fs::path(folder) / target.Name / ("seed" + std::to_string(number++))).string(), seed);
+      patchio::testing::WriteText(
+          (fs::path(folder) / target.Name / ("seed" + std::to_string(number++))).string(), seed);
     }
   }
 }
@@ -130,7 +132,7 @@ int main(int argc, char** argv)
     return 2;
   }
   for (std::size_t i = 1; i < words.size(); ++i) {
-    Run(*target, words[i], ReadWholeTask(words[i]));
+    Run(*target, words[i], patchio::testing::ReadBytes(words[i]));
     std::printf("%s\n", Refusal().empty() ? "taken" : ("refused: " + Refusal()).c_str());
   }
   return faults ? 1 : 0;

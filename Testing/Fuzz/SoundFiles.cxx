@@ -1,14 +1,13 @@
 #include "SoundFiles.h"
 
 #include "SamraiDraft.h"
+#include "TestTools.h"
 #include "Write/ContainerWriter.h"
 
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
 namespace fs = std::filesystem;
@@ -20,20 +19,6 @@ const char* const GradsText =
     "zdef 2 levels 1000 500\ntdef 2 linear 12z28feb2016 12hr\nvars 2\nu 2 99 wind\nps 0 99 "
     "pressure\nendvars\n";
 
-std::string ReadWholeTask(const std::string& path)
-{
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void WriteWhole(const std::string& path, std::string_view bytes)
-{
-  std::ofstream(path, std::ios::binary | std::ios::trunc)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
 namespace {
 
 void MakeSamrai(const std::string& folder)
@@ -41,16 +26,16 @@ void MakeSamrai(const std::string& folder)
   Catalog catalog = testing::SmallCatalog();
   catalog.Step = 0;
   testing::WriteDump(folder, catalog);
-  WriteWhole(folder + "/dumps.visit", "visit_dump.00000/summary.samrai\n");
+  testing::WriteText(folder + "/dumps.visit", "visit_dump.00000/summary.samrai\n");
 }
 
 void MakePlotfile(const std::string& folder)
 {
   fs::create_directories(folder + "/Level_0");
-  WriteWhole(folder + "/Header",
+  testing::WriteText(folder + "/Header",
       "HyperCLaw-V1.1\n2\ndensity\nx velocity\n2\n0.5\n0\n1 2 \n5 4 \n\n((0,0) (7,3) (0,0)) \n12 \n0.5 0.5 \n"
       "0\n0\n0 2 0.5\n12\n1 3\n2 4\n3 5\n2 4\nLevel_0/Cell\n");
-  WriteWhole(folder + "/Level_0/Cell_H",
+  testing::WriteText(folder + "/Level_0/Cell_H",
       "1\n1\n2\n0\n(2 0\n((0,0) (3,3) (0,0))\n((4,0) (7,3) (0,0))\n)\n2\n"
       "FabOnDisk: Cell_D_00000 0\nFabOnDisk: Cell_D_00000 336\n\n2,2\n0,0,\n0,0,\n\n2,2\n1,1,\n1,1,\n");
   std::string data;
@@ -58,7 +43,7 @@ void MakePlotfile(const std::string& folder)
     data += std::string("FAB ((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))") + box;
     data += std::string(32 * sizeof(double), '\1');
   }
-  WriteWhole(folder + "/Level_0/Cell_D_00000", data);
+  testing::WriteText(folder + "/Level_0/Cell_D_00000", data);
 }
 
 void PutText(hid_t object, const char* name, const std::string& text)
@@ -160,11 +145,11 @@ void PutTypes(hid_t file)
   }
 }
 
-/// Makes a file in the old style: headers, heaps and trees without checksums.
-void MakeTypes(const std::string& path)
+/// Makes a file. style: oldest version of its objects. Old headers, heaps and trees have no checksums.
+void MakeTypes(const std::string& path, H5F_libver_t style)
 {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);  // not the default of HDF5 2
+  H5Pset_libver_bounds(access, style, H5F_LIBVER_LATEST);
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
   PutTypes(file);
   H5Fclose(file);
@@ -174,12 +159,7 @@ void MakeTypes(const std::string& path)
 /// Makes a file in the new style, with a group in the old style.
 void MakeNewTypes(const std::string& path)
 {
-  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-  const hid_t made = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
-  PutTypes(made);
-  H5Fclose(made);
-  H5Pclose(access);
+  MakeTypes(path, H5F_LIBVER_LATEST);
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   const hid_t group = H5Gcreate2(file, "old", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   PutTypes(group);
@@ -236,17 +216,10 @@ void MakeContainer(const std::string& folder)
   data.Dimension = 3;
   data.Step = 7;
   data.Time = 0.5;
-  data.Levels.resize(2);
-  data.Levels[1].Ratio = {2, 2, 2};
+  const std::vector<Box> boxes{{{0, 0, 0}, {3, 2, 1}}, {{4, 0, 0}, {7, 2, 1}}};
+  testing::AddLevel(data, boxes);
+  testing::AddLevel(data, boxes, {2, 2, 2});
   data.Levels[1].Spacing = {0.5, 0.5, 0.5};
-  for (int p = 0; p < 4; ++p) {
-    Patch& patch = data.Patches.emplace_back();
-    patch.Level = p / 2;
-    patch.Number = p % 2;
-    patch.Cells.Lower = {4 * patch.Number, 0, 0};
-    patch.Cells.Upper = {4 * patch.Number + 3, 2, 1};
-  }
-  data.Levels[0].PatchCount = data.Levels[1].PatchCount = data.Levels[1].FirstPatch = 2;
   data.Variables.resize(2);
   data.Variables[0].Name = "plain";
   data.Variables[1].Name = "packed";
@@ -290,11 +263,11 @@ struct Folder
     MakeSamrai(name + "/samrai");
     MakePlotfile(name + "/plt00012");
     MakeKwave(name + "/kwave.h5");
-    MakeTypes(name + "/types.h5");
+    MakeTypes(name + "/types.h5", H5F_LIBVER_EARLIEST);  // not the default of HDF5 2
     MakeNewTypes(name + "/new_types.h5");
     MakeNewChunks(name + "/new_chunks.h5");
-    WriteWhole(name + "/grads/a.ctl", GradsText);
-    WriteWhole(name + "/grads/a.bin", std::string(2 * 3 * 6 * 4, '\1'));
+    testing::WriteText(name + "/grads/a.ctl", GradsText);
+    testing::WriteText(name + "/grads/a.bin", std::string(2 * 3 * 6 * 4, '\1'));
     MakeContainer(name + "/a.pio");
   }
   ~Folder()

@@ -14,9 +14,6 @@ namespace patchio::fuzz {
 ///   a.pio                         a container of one step, two levels, one variable compressed
 const std::string& SoundFolder();
 
-std::string ReadWholeTask(const std::string& path);
-void WriteWhole(const std::string& path, std::string_view bytes);
-
 /// The descriptor of the GrADS data.
 extern const char* const GradsText;
 

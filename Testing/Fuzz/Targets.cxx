@@ -15,6 +15,7 @@
 #include "Store/SeriesIndexFile.h"
 #include "Store/StepIndexFile.h"
 #include "Store/StepParts.h"
+#include "TestTools.h"
 #include "Tuning/StorageProfile.h"
 #include "Write/OutputConfig.h"
 
@@ -100,7 +101,7 @@ void Open(const std::string& path)
 /// Replaces a valid file by the bytes and opens the data set. Both paths are relative to the folder.
 void OpenWith(const std::string& file, const std::string& opened, std::string_view bytes)
 {
-  WriteWhole(SoundFolder() + "/" + file, bytes);
+  testing::WriteText(SoundFolder() + "/" + file, std::string(bytes));
   Open(SoundFolder() + "/" + opened);
 }
 
@@ -118,7 +119,7 @@ std::string FirstStepFile()
 
 std::vector<std::string> SoundFile(const std::string& file)
 {
-  return {ReadWholeTask(SoundFolder() + "/" + file)};
+  return {testing::ReadBytes(SoundFolder() + "/" + file)};
 }
 
 /// Returns the record of the container's step.
@@ -149,11 +150,11 @@ void RunLog(std::string_view bytes)
 
 std::vector<std::string> Hdf5Files()
 {
-  std::vector<std::string> files{ReadWholeTask(FirstStepFile()),
-      ReadWholeTask(SoundFolder() + "/" + Dump + "summary.samrai"),
-      ReadWholeTask(SoundFolder() + "/" + Dump + "processor_cluster.00000.samrai")};
+  std::vector<std::string> files{testing::ReadBytes(FirstStepFile()),
+      testing::ReadBytes(SoundFolder() + "/" + Dump + "summary.samrai"),
+      testing::ReadBytes(SoundFolder() + "/" + Dump + "processor_cluster.00000.samrai")};
   for (const char* const name : {"kwave.h5", "types.h5", "new_types.h5", "new_chunks.h5"}) {
-    files.push_back(ReadWholeTask(SoundFolder() + "/" + name));
+    files.push_back(testing::ReadBytes(SoundFolder() + "/" + name));
   }
   return files;
 }
@@ -244,7 +245,7 @@ std::vector<std::vector<std::byte>> PartsOf(std::string_view bytes)
 void RunIndexFile(std::string_view bytes)
 {
   const std::string path = SoundFolder() + "/sidecar";
-  WriteWhole(path, bytes);
+  testing::WriteText(path, std::string(bytes));
   MayRefuse([&] { IndexFileHead::Read(*OpenIndexFile(path)); });
   const auto parts = PartsOf(bytes);
   MayRefuse([&] { DecodeHead(parts[0]); });
@@ -285,7 +286,7 @@ std::vector<std::string> IndexFiles()
     if (saved.Path.empty()) {
       throw std::logic_error("no index file was saved: " + saved.Reason);
     }
-    files.push_back(ReadWholeTask(saved.Path));
+    files.push_back(testing::ReadBytes(saved.Path));
     fs::remove(saved.Path);
   }
   return files;
@@ -302,7 +303,7 @@ void RunSeriesIndexFile(std::string_view bytes)
   std::memcpy(file.data(), begin.data(), begin.size());
   bytes.copy(file.data() + head.Parts()[0].Offset, bytes.size());
   const std::string series = SoundFolder() + "/samrai/dumps.visit";
-  WriteWhole(IndexFilePathsFor(series).front().Path, file);
+  testing::WriteText(IndexFilePathsFor(series).front().Path, file);
   SeriesIndexFile indexFile(series, IndexMode::ReadOnly);
   refusal = indexFile.Warning();
   indexFile.HeadOf(SoundFolder() + "/" + Dump + "summary.samrai");
@@ -371,16 +372,16 @@ const std::vector<Target>& AllTargets()
           [](Bytes b) { MayRefuse([&] { grads::ParseDescriptor("/data/a.ctl", std::string(b)); }); },
           [] { return Inputs{GradsText}; }},
       {"vtkhdf", [](Bytes b) { OpenWith("any.vtkhdf", "any.vtkhdf", b); },
-          [] { return Inputs{ReadWholeTask(FirstStepFile())}; }},
+          [] { return Inputs{testing::ReadBytes(FirstStepFile())}; }},
       {"container-log", RunLog, [] { return SoundFile("a.pio/index"); }},
       {"container-record", RunRecord, SoundRecord},
       {"container-step",
           [](Bytes b) {
             static const std::string step = FirstStepFile();
-            WriteWhole(step, b);
+            testing::WriteText(step, std::string(b));
             Open(SoundFolder() + "/a.pio");
           },
-          [] { return Inputs{ReadWholeTask(FirstStepFile())}; }},
+          [] { return Inputs{testing::ReadBytes(FirstStepFile())}; }},
       {"sidecar", RunIndexFile, IndexFiles}, {"series-sidecar", RunSeriesIndexFile, SeriesParts},
       {"profile", [](Bytes b) { MayRefuse([&] { ParseProfiles(std::string(b), "/etc/a.json"); }); },
           [] { return Inputs{ProfileSeed}; }},

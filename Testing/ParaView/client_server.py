@@ -41,26 +41,10 @@ found = surface.GetDataInformation().GetNumberOfCells()
 require(found > 1000, "Extract Surface has %d faces" % found)
 Delete(surface)
 
-# Uses the plugin's Slice on faces between blocks, for which ranks exchange their cells.
-cut = Slice(Input=reader)
-cut.SliceType.Origin, cut.SliceType.Normal = [0.5, 0.25, 0.25], [0, 1, 0]
-sums = IntegrateVariables(Input=cut)
-sums.UpdatePipeline(reader.TimestepValues[-1])
-area = sums.CellData["Area"].GetRange(0)[0]
-require(abs(area - 0.5) < 1e-9 or "UsePatchIO" not in cut.ListProperties(), "a slice of area %g" % area)
-Delete(sums)
-Delete(cut)
-
 # The data of the report's plots come completely from the server.
 numbers = json.loads(reader.GetPropertyValue("IOReportData"))
 require(numbers["ranks"] == 4 and len(numbers["past"]) == len(reader.TimestepValues), "numbers %s" % numbers)
 require(numbers["moments"]["bytes"][-1] == numbers["bytes"] > 0, "moments %s" % numbers["moments"])
-
-# N* = 10 and NC = 0 on 4 ranks: 3, 3, 2 and 2 threads.
-reader.ThreadMode = "From N* and NC"
-reader.StorageConcurrency = 10
-reader.UpdatePipeline(reader.TimestepValues[0])
-require(report(reader)["Threads per rank (NT)"] == "2 to 3", "report %s" % report(reader))
 
 view = CreateRenderView(ViewSize=[300, 200])
 Show(reader, view)

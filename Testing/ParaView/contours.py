@@ -14,34 +14,23 @@ import sys
 import numpy as np
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkUnsignedCharArray
-from vtkmodules.vtkCommonDataModel import vtkPartitionedDataSet, vtkPolyData
-from vtkmodules.vtkFiltersCore import vtkAppendPolyData
-from vtkmodules.vtkParallelCore import vtkCommunicator
+from vtkmodules.vtkCommonDataModel import vtkPartitionedDataSet
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from made_grids import add, boxes_of, make_grid, seen_in, shown  # noqa: E402
-from on_ranks import controller, expect, finish, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
+from leaves import seen_in  # noqa: E402
+from made_grids import add, boxes_of, make_grid, shown  # noqa: E402
+from on_ranks import expect, finish, from_all_ranks, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 out = sys.argv[1]
-
-
-def over_ranks(operation, values):
-    """Collective: returns the minimum or maximum of each value."""
-    mine, all_of_them = vtkDoubleArray(), vtkDoubleArray()
-    for value in values:
-        mine.InsertNextValue(value)
-    all_of_them.SetNumberOfValues(len(values))
-    controller.AllReduce(mine, all_of_them, operation)
-    return vtk_to_numpy(all_of_them).copy()
 
 
 def bounds_of(reader):
     bounds = np.array(reader.GetDataInformation().GetBounds()).reshape(3, 2)
     if bounds[0, 0] > bounds[0, 1]:  # no block on this rank
         bounds[:] = np.inf, -np.inf
-    return np.stack([over_ranks(vtkCommunicator.MIN_OP, bounds[:, 0]), over_ranks(vtkCommunicator.MAX_OP, bounds[:, 1])], axis=1)
+    bounds = from_all_ranks(bounds)
+    return np.stack([np.min(bounds, axis=0)[:, 0], np.max(bounds, axis=0)[:, 1]], axis=1)
 
 
 def is_everywhere(reader, kind, name):
@@ -63,44 +52,28 @@ def fills_its_bounds(reader, bounds):
     return abs(sum_over_ranks(size) / np.prod((bounds[:, 1] - bounds[:, 0])[wide]) - 1) < 1e-6
 
 
-def whole(proxy):
-    """Returns the surface of all ranks on rank 0, and an empty one on other ranks."""
-    parts = vtkAppendPolyData()
-    parts.SetOutputPointsPrecision(1)  # double
-    for leaf in leaves(output_of(proxy)):
-        expect(leaf.IsA("vtkPolyData"), "%s instead of polygons", leaf.GetClassName())
-        if leaf.GetNumberOfCells():
-            parts.AddInputData(leaf)
-    mine = vtkPolyData()
-    if parts.GetNumberOfInputConnections(0):
-        parts.Update()
-        mine = parts.GetOutput()
-    if ranks == 1:
-        return mine
-    if rank > 0:
-        controller.Send(mine, 0, 77)
-        return None
-    parts = vtkAppendPolyData()
-    parts.SetOutputPointsPrecision(1)
-    others = [vtkPolyData() for _ in range(1, ranks)]
-    for number, other in enumerate(others):
-        controller.Receive(other, number + 1, 77)
-    for part in [mine] + others:
-        if part.GetNumberOfCells():
-            parts.AddInputData(part)
-    if not parts.GetNumberOfInputConnections(0):
-        return mine
-    parts.Update()
-    return parts.GetOutput()
+class Surface:
+    """Collective: the surface of all ranks. points: without duplicates, which exist at seams between ranks; cells: their numbers at
+    the corners of triangles or lines; columns: {name: values at the points}."""
 
-
-def corners_of(surface):
-    """Returns the positions of points without duplicates, which exist at seams between ranks, the first point of each position, and
-    the triangles or lines."""
-    points = vtk_to_numpy(surface.GetPoints().GetData())
-    points, first, numbers = np.unique(points, axis=0, return_index=True, return_inverse=True)
-    cells, size = (surface.GetLines(), 2) if surface.GetNumberOfLines() else (surface.GetPolys(), 3)
-    return points, first, numbers.ravel()[vtk_to_numpy(cells.GetConnectivityArray()).reshape(-1, size)]
+    def __init__(self, proxy):
+        mine = []
+        for leaf in leaves(output_of(proxy)):
+            expect(leaf.IsA("vtkPolyData"), "%s instead of polygons", leaf.GetClassName())
+            if leaf.GetNumberOfCells():
+                cells, size = (leaf.GetLines(), 2) if leaf.GetNumberOfLines() else (leaf.GetPolys(), 3)
+                data = leaf.GetPointData()
+                mine.append((vtk_to_numpy(leaf.GetPoints().GetData()), vtk_to_numpy(cells.GetConnectivityArray()).reshape(-1, size),
+                             {data.GetArrayName(i): vtk_to_numpy(data.GetArray(i)) for i in range(data.GetNumberOfArrays())}))
+        parts = sum(from_all_ranks(mine), [])
+        self.points, self.cells, self.columns = np.zeros((0, 3)), np.zeros((0, 3), int), {}
+        if parts:
+            points, cells, columns = zip(*parts)
+            self.points, first, numbers = np.unique(np.concatenate(points), axis=0, return_index=True, return_inverse=True)
+            begins = np.cumsum([0] + [len(part) for part in points[:-1]])
+            self.cells = numbers.ravel()[np.concatenate([part + begin for part, begin in zip(cells, begins)])]
+            names = set.intersection(*map(set, columns))
+            self.columns = {name: np.concatenate([part[name] for part in columns])[first] for name in sorted(names)}
 
 
 def open_edges(points, triangles, bounds):
@@ -119,14 +92,10 @@ def open_edges(points, triangles, bounds):
     return int((~on_border).sum())
 
 
-def summary_of(points, first, triangles, surface):
+def summary_of(surface):
     """Returns a sum of the triangles with all values at their points, sorted independently of blocks."""
-    columns = [points]
-    data = surface.GetPointData()
-    names = sorted(data.GetArrayName(i) for i in range(data.GetNumberOfArrays()))
-    for name in names:
-        values = vtk_to_numpy(data.GetArray(name))[first].astype(float)
-        columns.append(values.reshape(len(points), -1))
+    points, triangles = surface.points, surface.cells
+    columns = [points] + [values.astype(float).reshape(len(points), -1) for values in surface.columns.values()]
     rows = np.concatenate(columns, axis=1)
     size = np.abs(rows).max(axis=0)
     rows = np.round(rows / np.where(size > 0, size, 1), 4) + 0.0    # + 0 removes -0
@@ -134,7 +103,7 @@ def summary_of(points, first, triangles, surface):
     turned = np.take_along_axis(triangles, (begin[:, None] + np.arange(triangles.shape[1])) % triangles.shape[1], axis=1)
     turned = turned[np.lexsort(turned.T[::-1])]
     return "%d points, %d cells, %s, %s" % (
-        len(points), len(triangles), " ".join(names), hashlib.md5(rows[turned].tobytes()).hexdigest())
+        len(points), len(triangles), " ".join(surface.columns), hashlib.md5(rows[turned].tobytes()).hexdigest())
 
 
 def check(label, reader, time, kind, array, levels):
@@ -146,16 +115,15 @@ def check(label, reader, time, kind, array, levels):
         contour.UpdatePipeline(time)
         bounds, everywhere = bounds_of(reader), is_everywhere(reader, kind, array)
         everywhere = everywhere and fills_its_bounds(reader, bounds)
-        surface = whole(contour)
-        if surface and surface.GetNumberOfCells():
-            points, first, triangles = corners_of(surface)
-            open_ones = open_edges(points, triangles, bounds)
+        surface = Surface(contour)
+        if len(surface.cells):
+            open_ones = open_edges(surface.points, surface.cells, bounds)
             expect(open_ones == 0 or not everywhere, "%s, %s: %d open edges", label, blocks, open_ones)
-            found.append(summary_of(points, first, triangles, surface))
+            found.append(summary_of(surface))
         Delete(contour)
+    expect(len(found) == 2, "%s: no contour", label)
+    expect(len(set(found)) == 1, "%s: patches and merged blocks differ: %s", label, found)
     if rank == 0:
-        expect(len(found) == 2, "%s: no contour", label)
-        expect(len(set(found)) == 1, "%s: patches and merged blocks differ: %s", label, found)
         compare(label, found)
 
 
@@ -164,9 +132,8 @@ def check_vector(label, reader, time, kind, array):
     contour, said = Contour(Input=reader, ContourBy=[kind, array], Isosurfaces=[0.5]), []
     contour.GetClientSideObject().AddObserver("ErrorEvent", lambda *about: said.append(1))
     contour.UpdatePipeline(time)
-    surface = whole(contour)
-    messages = over_ranks(vtkCommunicator.MAX_OP, [len(said)])[0]
-    expect(messages == 1 and not (surface and surface.GetNumberOfCells()), "%s: %d messages about a vector", label, messages)
+    messages = max(from_all_ranks(len(said)))
+    expect(messages == 1 and not len(Surface(contour).cells), "%s: %d messages about a vector", label, messages)
     Delete(contour)
 
 
@@ -184,28 +151,17 @@ def compare(label, found):
 
 def check_partitions():
     """Checks the contour of a point array if only rank 0 has partitions: a plane through a box."""
-    tree = vtkPartitionedDataSet()
+    tree, image = vtkPartitionedDataSet(), make_grid("plain image", (0, 4, 0, 4, 0, 4), np.random.default_rng(1), None)
+    add(image.GetPointData(), "height", np.repeat(np.arange(5.0), 25))
     if rank == 0:
-        image = make_grid("plain image", (0, 4, 0, 4, 0, 4), np.random.default_rng(1), None)
-        add(image.GetPointData(), "height", np.repeat(np.arange(5.0), 25))
         tree.SetPartition(0, image)
     contour = Contour(Input=shown(tree), ContourBy=["POINTS", "height"], Isosurfaces=[1.5])
     contour.UpdatePipeline()
-    surface = whole(contour)
-    if rank == 0:
-        bounds, box = np.array(surface.GetBounds()), np.array(image.GetBounds())
-        plane = box[4] + 1.5 / 4 * (box[5] - box[4])
-        expect(np.allclose(bounds, [*box[:4], plane, plane]), "partitions on one rank: %s in %s", bounds, box)
+    points, box = Surface(contour).points, image.GetBounds()
+    plane = box[4] + 1.5 / 4 * (box[5] - box[4])
+    wrong = np.abs([points.min(0), points.max(0)] - np.array([[*box[:4:2], plane], [*box[1:4:2], plane]])).max()
+    expect(wrong < 1e-5, "partitions on one rank: %g from the plane in %s", wrong, box)
     Delete(contour)
-
-
-def names_on_first(names):
-    """Collective: returns the names of rank 0, because other ranks may have no blocks and no arrays."""
-    text = vtkUnsignedCharArray()
-    for byte in "\n".join(names).encode():
-        text.InsertNextValue(byte)
-    controller.Broadcast(text, 0)
-    return bytes(vtk_to_numpy(text)).decode().split("\n") if text.GetNumberOfValues() else []
 
 
 for path in sys.argv[2:]:
@@ -216,14 +172,14 @@ for path in sys.argv[2:]:
     time = times[-1] if hasattr(times, "__len__") and len(times) else times or 0.0
     reader.UpdatePipeline(time)
     for kind, data in (("CELLS", reader.CellData), ("POINTS", reader.PointData)):
-        for name in names_on_first(name for name in data.keys() if name != "vtkGhostType" and data[name].GetNumberOfComponents() == 1)[:2]:
+        for name in from_all_ranks([name for name in data.keys() if name != "vtkGhostType" and data[name].GetNumberOfComponents() == 1])[0][:2]:
             low, high = data[name].GetRange() if name in data.keys() else (np.inf, -np.inf)
-            low, high = over_ranks(vtkCommunicator.MIN_OP, [low])[0], over_ranks(vtkCommunicator.MAX_OP, [high])[0]
+            low, high = min(from_all_ranks(low)), max(from_all_ranks(high))
             # ParaView 5.13 includes hidden points in the range; all visible points of this data set have the same value.
             is_constant = name == "unode" and low < 0
             if low < high and not is_constant:
                 check("%s, %s" % (path, name), reader, time, kind, name, [low + part * (high - low) for part in (0.21, 0.50001)])
-        for name in names_on_first(name for name in data.keys() if data[name].GetNumberOfComponents() > 1)[:1]:
+        for name in from_all_ranks([name for name in data.keys() if data[name].GetNumberOfComponents() > 1])[0][:1]:
             check_vector("%s, %s" % (path, name), reader, time, kind, name)
     Delete(reader)
 check_partitions()

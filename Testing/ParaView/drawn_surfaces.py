@@ -12,16 +12,15 @@ import numpy as np
 from paraview import servermanager
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkIOImage import vtkPNGReader
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from on_ranks import expect, failed, leaves  # noqa: E402
+from leaves import items_of, leaves, pixels_of, seen_in  # noqa: E402
+from on_ranks import expect, failed, output_of  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 out, paths = sys.argv[1], [path for path in sys.argv[2:] if os.path.exists(path)]
 alone = servermanager.vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions() == 1
 os.makedirs(out, exist_ok=True)
-HIDING = 1 | 8 | 32
 # The GUI does this after loading a plugin.
 servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
 settings = GetSettingsProxy("PatchIOSettings")
@@ -37,15 +36,12 @@ def show(reader, fast):
     return view, display
 
 
-def pixels_of(view, name, towards):
+def picture_of(view, name, towards):
     view.CameraPosition = [focus + step for focus, step in zip(view.CameraFocalPoint, towards)]
     ResetCamera(view)
     path = os.path.join(out, name + ".png")
     SaveScreenshot(path, view)
-    image = vtkPNGReader()
-    image.SetFileName(path)
-    image.Update()
-    return vtk_to_numpy(image.GetOutput().GetPointData().GetScalars()).astype(int)
+    return pixels_of(path).reshape(-1, 3)
 
 
 class Surface:
@@ -84,29 +80,14 @@ def volume_within(quads):
     return float(np.sum(vector_areas(quads) * quads.mean(axis=1)) / 3)
 
 
-def blocks_of(reader):
-    data = reader.GetClientSideObject().GetOutputDataObject(0)
-    iterator = data.NewTreeIterator()
-    blocks = {}
-    while not iterator.IsDoneWithTraversal():
-        blocks[iterator.GetCurrentFlatIndex()] = iterator.GetCurrentDataObject()
-        iterator.GoToNextItem()
-    return blocks
-
-
-def visible(block):
-    flags = block.GetCellData().GetArray("vtkGhostType")
-    return (vtk_to_numpy(flags) & HIDING) == 0 if flags else np.ones(block.GetNumberOfCells(), bool)
-
-
 def visible_volume(block):
-    return float(np.prod(block.GetSpacing()) * visible(block).sum())
+    return float(np.prod(block.GetSpacing()) * seen_in(block).sum())
 
 
 def check_numbers(name, blocks, surfaces):
     for number, surface in surfaces.items():
         block = blocks[number]
-        expect(visible(block)[surface.cells].all(), "%s: a face of a hidden cell", name)
+        expect(seen_in(block)[surface.cells].all(), "%s: a face of a hidden cell", name)
         values = vtk_to_numpy(block.GetCellData().GetArray(surface.array))
         expect(np.array_equal(surface.values, values[surface.cells], equal_nan=True), "%s: values of other cells", name)
         centres = surface.quads.mean(axis=1)
@@ -170,7 +151,7 @@ def compare_pictures(name, views, towards, slack=8):
     pictures = []
     for fast, (view, _) in enumerate(views):
         settings.FastExtraction = fast
-        pictures.append(pixels_of(view, "%s_%d" % (name, fast), towards))
+        pictures.append(picture_of(view, "%s_%d" % (name, fast), towards))
     different = int((np.abs(pictures[0] - pictures[1]).max(axis=1) > slack).sum())
     expect(different <= len(pictures[0]) // 200, "%s: %d pixels are others than ParaView's", name, different)
 
@@ -202,7 +183,7 @@ for path in paths:
         check_filter(name, reader, areas)
         if alone:
             view, display = views[1]
-            blocks, surfaces = blocks_of(reader), drawn(display)
+            blocks, surfaces = dict(items_of(output_of(reader))), drawn(display)
             check_numbers(name, blocks, surfaces)
             check_shape(name, blocks, surfaces, areas[-1])
             check_whole(name, display, view, blocks, surfaces)

@@ -9,22 +9,9 @@ import os
 import shutil
 import subprocess
 import tempfile
-import traceback
 
+from gui_steps import expect, finish, has_xdotool, run, take_keyboard, xdotool
 from paraview.simple import *
-
-
-def finish(text):
-    """Leaves ParaView at once: closing its window would ask questions."""
-    shutil.rmtree(scratch, ignore_errors=True)
-    with open(os.environ["PATCHIO_RESULT"], "w") as file:
-        file.write(text)
-    os._exit(0)
-
-
-def expect(condition, message, *details):
-    if not condition:
-        finish("FAILED: " + message % details)
 
 
 def names():
@@ -85,19 +72,17 @@ def look_at_volumes():
 
 def press_reload():
     """Checks that F5 finds new dumps without a question, which would stop the next steps."""
-    if not shutil.which("xdotool"):
+    if not has_xdotool():
         print("skipped: F5, as there is no program 'xdotool'")
         return
     grow(2)
     SetActiveSource(readers[0])
-    window = subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^ParaView"], timeout=20, check=False,
-                            capture_output=True, text=True).stdout.split()[-1]
-    # The keycode of F5, because xdotool of Debian testing finds another key by name.
-    subprocess.run(["xdotool", "windowfocus", window, "key", "71"], timeout=20, check=True)
+    take_keyboard()
+    xdotool("key", "71")    # the keycode of F5, because xdotool of Debian testing finds another key by name
 
 
 def look_at_steps():
-    return len(readers[0].TimestepValues) == 2 or not shutil.which("xdotool")
+    return len(readers[0].TimestepValues) == 2 or not has_xdotool()
 
 
 def shown_step():
@@ -242,36 +227,17 @@ def grow(count):
         file.writelines(dumps[:count])
 
 
-def next_step(*_):
-    """Runs the steps one by one, with time for other timers between them. A step that returns False is repeated."""
-    global running, tries
-    if running:
-        return    # a timer event during a step
-    running = True
-    try:
-        tries += 1
-        if steps[0]() is not False:
-            del steps[0]
-            tries = 0
-        expect(tries < 10, "in vain: %s", steps[0].__name__)
-    except BaseException:
-        finish("FAILED: " + traceback.format_exc())
-    running = False
-
-
 scratch = tempfile.mkdtemp()
-readers, running, tries = [], False, 0
-steps = [open_series, look_at_report, look_at_volumes, press_reload, look_at_steps, follow, look_at_followed,
-         look_at_last, name_by_folder, show_date, look_at_date,
-         look_at_no_date, reload_with_other_arrays, look_at_new_arrays, open_by_dev, open_container, all_is_well]
-try:
-    with open(os.environ["PATCHIO_DATASET"]) as file:
-        dumps = file.readlines()
+readers = []
+with open(os.environ["PATCHIO_DATASET"]) as series:
+    dumps = series.readlines()
+
+
+def begin():
     LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
-    view = GetActiveViewOrCreate("RenderView")
-    # A Qt timer, made by the view's interactor, so that the GUI processes its events.
-    interactor = view.GetInteractor()
-    interactor.AddObserver("TimerEvent", next_step)
-    interactor.CreateRepeatingTimer(1500)
-except BaseException:
-    finish("FAILED: " + traceback.format_exc())
+    return GetActiveViewOrCreate("RenderView")
+
+
+run(begin, [open_series, look_at_report, look_at_volumes, press_reload, look_at_steps, follow, look_at_followed, look_at_last, name_by_folder,
+            show_date, look_at_date, look_at_no_date, reload_with_other_arrays, look_at_new_arrays, open_by_dev, open_container, all_is_well],
+    700, 20)

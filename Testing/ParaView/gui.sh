@@ -9,8 +9,8 @@ if ! command -v paraview >/dev/null; then
   echo "skipped: no program 'paraview'"
   exit 77
 fi
-unset PYTHONHOME PYTHONPATH
-export PYTHONDONTWRITEBYTECODE=1 HWLOC_COMPONENTS=-gl HWLOC_HIDE_ERRORS=2 PMIX_MCA_gds=hash
+unset PYTHONHOME
+export PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1 HWLOC_COMPONENTS=-gl HWLOC_HIDE_ERRORS=2 PMIX_MCA_gds=hash
 # Settings of the user's own must neither matter nor change, and no welcome covers the picture (--disable-registry).
 HOME=$(mktemp -d)
 export HOME XDG_CONFIG_HOME="$HOME/.config" XDG_RUNTIME_DIR="$HOME"

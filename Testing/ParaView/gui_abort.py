@@ -4,36 +4,13 @@ usage: with_slow_storage.sh ... with_server.sh RANKS gui.sh gui_abort.py RESULT.
 
 xdotool sends the keys from outside, so that the test includes their processing by Qt.
 """
-import json
 import os
-import shutil
-import subprocess
 import time
-import traceback
 
+from gui_steps import expect, finish, has_xdotool, run, take_keyboard, xdotool
 from paraview import servermanager
 from paraview.simple import *
-
-
-def finish(text):
-    """Leaves ParaView at once: closing its window would ask questions."""
-    with open(os.environ["PATCHIO_RESULT"], "w") as file:
-        file.write(text)
-    os._exit(0)
-
-
-def expect(condition, message, *details):
-    if not condition:
-        finish("FAILED: " + message % details)
-
-
-def key(*arguments):
-    subprocess.run(["xdotool", *arguments], timeout=20, check=True)
-
-
-def storage(command):
-    with open(os.environ["PATCHIO_STORAGE"], "w") as file:
-        file.write(command)
+from slow_reads import cells, past, storage
 
 
 class EscapeDuringRead:
@@ -50,52 +27,32 @@ class EscapeDuringRead:
         text = self.handler.GetLastProgressText() or ""
         if text.startswith("Reading") and not any(word.startswith("Reading") for word in self.words):
             self.pressed = time.time()
-            key("keydown", "Escape")
+            xdotool("keydown", "Escape")
         self.words.append(text)
 
     def __exit__(self, error, *_):
         self.handler.RemoveObserver(self.observer)
         storage("load 0")
-        key("keyup", "Escape")
+        xdotool("keyup", "Escape")
         if not error:
             expect(any(word.startswith("Reading") for word in self.words), "there was no read to stop: %s", self.words)
             self.seconds = time.time() - self.pressed
 
 
-def past():
-    """Returns, for each read so far, whether it was stopped."""
-    reader.UpdatePropertyInformation()
-    return [read["cancelled"] for read in json.loads(reader.GetPropertyValue("IOReportData"))["past"]]
-
-
-def cells():
-    return reader.GetDataInformation().GetNumberOfCells()
-
-
-def take_keyboard():
-    """Takes the keyboard focus, because there is no window manager."""
-    found = subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^ParaView"], timeout=20, check=False,
-                           capture_output=True, text=True).stdout.split()
-    if not found:
-        return False
-    key("windowfocus", found[-1])
-    return True
-
-
 def stop_one_read():
     """Stops one read, as when a user goes to another step."""
-    expect(past() == [False] and cells() > 0, "nothing is shown at first: %s, %d cells", past(), cells())
+    expect(past(reader) == [False] and cells(reader) > 0, "nothing is shown at first: %s, %d cells", past(reader), cells(reader))
     with EscapeDuringRead() as escape:
         scene.AnimationTime = reader.TimestepValues[1]
-    expect(past() == [False, True] and cells() == 0, "a read that was stopped: %s, %d cells", past(), cells())
+    expect(past(reader) == [False, True] and cells(reader) == 0, "a read that was stopped: %s, %d cells", past(reader), cells(reader))
     times.append(escape.seconds)
 
 
 def apply_again():
-    if past() == [False, True]:
-        key("key", "alt+a")
+    if past(reader) == [False, True]:
+        xdotool("key", "alt+a")
         return False
-    expect(past() == [False, True, False] and cells() > 0, "Apply after that: %s, %d cells", past(), cells())
+    expect(past(reader) == [False, True, False] and cells(reader) > 0, "Apply after that: %s, %d cells", past(reader), cells(reader))
     return True
 
 
@@ -103,10 +60,10 @@ def stop_playing():
     """Checks that stopping a read also stops the animation, so that there is only one more read. ParaView 6.1 begins another one
     while the key is down."""
     scene.AnimationTime = reader.TimestepValues[0]
-    before = past()
+    before = past(reader)
     with EscapeDuringRead() as escape:
         scene.Play()
-    expect(past() in (before + [True], before + [True, True]), "reads before playing: %s, after: %s", before, past())
+    expect(past(reader) in (before + [True], before + [True, True]), "reads before playing: %s, after: %s", before, past(reader))
     expect(scene.AnimationTime < reader.TimestepValues[-1], "it goes on to play, up to %g", scene.AnimationTime)
     times.append(escape.seconds)
 
@@ -114,30 +71,17 @@ def stop_playing():
 def go_on():
     """Checks that the session works afterwards."""
     scene.AnimationTime = reader.TimestepValues[3]
-    expect(not past()[-1] and cells() > 0, "the session is broken: %s, %d cells", past(), cells())
+    expect(not past(reader)[-1] and cells(reader) > 0, "the session is broken: %s, %d cells", past(reader), cells(reader))
     finish("passed: from key to prompt in %s s\n" % ", ".join("%.2f" % seconds for seconds in times))
 
 
-def next_step(*_):
-    """Runs the steps one by one. A step that returns False is repeated."""
-    global running
-    if running:
-        return    # a timer event during a step
-    running = True
-    try:
-        if steps[0]() is not False:
-            del steps[0]
-    except BaseException:
-        finish("FAILED: " + traceback.format_exc())
-    running = False
-
-
-steps = [take_keyboard, stop_one_read, apply_again, stop_playing, go_on]
-running = False
 times = []
-if not shutil.which("xdotool"):
+if not has_xdotool():
     finish("skipped: no program 'xdotool'\n")
-try:
+
+
+def begin():
+    global reader, scene
     if "PATCHIO_PORT" in os.environ:
         Connect("127.0.0.1", int(os.environ["PATCHIO_PORT"]))
         LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -149,9 +93,7 @@ try:
     Render(view)
     scene = GetAnimationScene()
     scene.UpdateAnimationUsingDataTimeSteps()
-    # A Qt timer, made by the view's interactor, so that the GUI processes its events.
-    interactor = view.GetInteractor()
-    interactor.AddObserver("TimerEvent", next_step)
-    interactor.CreateRepeatingTimer(500)
-except BaseException:
-    finish("FAILED: " + traceback.format_exc())
+    return view
+
+
+run(begin, [take_keyboard, stop_one_read, apply_again, stop_playing, go_on], 500)

@@ -1,23 +1,22 @@
 """Grids with hidden cells for test scripts, their visible cells, and checks that all filters of PatchIO must pass."""
+import itertools
+
 import numpy as np
-from paraview.simple import Delete, TrivialProducer
+from paraview.simple import AppendDatasets, Delete, TrivialProducer
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import (vtkCompositeDataSet, vtkImageData, vtkMultiBlockDataSet, vtkMultiPieceDataSet,
                                            vtkPartitionedDataSet, vtkPartitionedDataSetCollection, vtkRectilinearGrid,
                                            vtkStructuredGrid, vtkUniformGrid)
 
-from on_ranks import expect, output_of, rank, ranks
+from leaves import positions_of, seen_in
+from on_ranks import expect, leaves, output_of, rank, ranks
 
-HIDING = 1 | 8 | 32    # duplicate, refined and hidden cells of vtkDataSetAttributes
 FLAGS = np.array([0, 0, 0, 2, 1, 9, 32], np.uint8)
-
-
-def positions_of(grid):
-    extent = grid.GetExtent()
-    if grid.IsA("vtkImageData"):
-        return [grid.GetOrigin()[a] + grid.GetSpacing()[a] * np.arange(extent[2 * a], extent[2 * a + 1] + 1) for a in range(3)]
-    return [vtk_to_numpy(x).astype(float) for x in (grid.GetXCoordinates(), grid.GetYCoordinates(), grid.GetZCoordinates())]
+CLASSES = {"image": vtkUniformGrid, "plain image": vtkImageData, "rectilinear": vtkRectilinearGrid, "curvilinear": vtkStructuredGrid,
+           "turned image": vtkUniformGrid}
+EXTENTS = ((0, 5, 0, 6, 0, 4), (100, 107, -24, -20, 3, 9), (0, 7, 0, 6, 4, 4), (3, 3, 0, 5, 0, 6))
+OBLIQUE = ((1, 0.7, 0.4), (-2, 1, 0), (0, 1, -3), (1e-3, 0, 1), (1, 1, 1), (1, 0, 1))
 
 
 def boxes_of(grid):
@@ -30,19 +29,46 @@ def boxes_of(grid):
     return ends
 
 
-def seen_in(grid):
-    flags = grid.GetCellData().GetArray("vtkGhostType")
-    return vtk_to_numpy(flags) & HIDING == 0 if flags else np.ones(grid.GetNumberOfCells(), bool)
-
-
 def visible_cells(grids):
-    """Returns low corners, high corners and numbers of all visible cells."""
+    """Returns low corners, high corners, numbers and indices of all visible cells."""
     rows = []
     for grid in grids:
-        low, high = boxes_of(grid)
-        rows.append(np.column_stack([low, high, vtk_to_numpy(grid.GetCellData().GetArray("cell"))])[seen_in(grid)])
-    rows = np.concatenate(rows) if rows else np.zeros((0, 7))
-    return rows[:, :3], rows[:, 3:6], rows[:, 6].astype(int)
+        low, high = boxes_of(box_of_points(grid))
+        extent = grid.GetExtent()
+        ends = [range(extent[2 * a], max(extent[2 * a + 1], extent[2 * a] + 1)) for a in range(3)]
+        k, j, i = np.meshgrid(*ends[::-1], indexing="ij")
+        numbers = vtk_to_numpy(grid.GetCellData().GetArray("cell"))
+        rows.append(np.column_stack([low, high, numbers, i.ravel(), j.ravel(), k.ravel()])[seen_in(grid)])
+    rows = np.concatenate(rows) if rows else np.zeros((0, 10))
+    return rows[:, :3], rows[:, 3:6], rows[:, 6].astype(int), rows[:, 7:].astype(int)
+
+
+def areas_in_boxes(low, high, normal, offset):
+    """Returns the area, or length, of the plane normal . x = offset in each box. Flat axes of the boxes do not count."""
+    normal = np.asarray(normal, float) / np.linalg.norm(normal)
+    widths = high - low
+    axes = [a for a in range(3) if (widths[:, a] > 0).any()]
+    cut = [a for a in axes if normal[a] != 0]
+    begins = offset - np.where(normal > 0, low, high) @ normal
+    sums = np.zeros(len(low))
+    for corner in itertools.product((0, 1), repeat=len(cut)):
+        reached = begins - sum((c * abs(normal[a]) * widths[:, a] for c, a in zip(corner, cut)), np.zeros(len(low)))
+        power = np.maximum(reached, 0) ** (len(cut) - 1) if len(cut) > 1 else (reached >= 0).astype(float)
+        sums += (-1) ** sum(corner) * power
+    factor = np.linalg.norm(normal[cut]) / np.prod(np.abs(normal[cut])) / (2 if len(cut) == 3 else 1)
+    return sums * factor * np.prod([widths[:, a] for a in axes if a not in cut], axis=0)
+
+
+def cells_beside(low, high, axis, place):
+    """Returns the cells that a plane on faces shows: those above, and those below if there are none above."""
+    tiny = 1e-9 * (high - low)[:, axis]
+    shown = (low[:, axis] <= place + tiny) & (high[:, axis] > place + tiny)
+    others = [a for a in range(3) if a != axis]
+    low_above, high_above = low[shown][:, others], high[shown][:, others]
+    for cell in np.flatnonzero(np.abs(high[:, axis] - place) <= tiny):
+        middle = (low + high)[cell, others] / 2
+        shown[cell] = not ((low_above <= middle) & (middle <= high_above)).all(1).any()
+    return shown
 
 
 def add(attributes, name, values):
@@ -62,12 +88,14 @@ def add_data(grid, first):
 
 def make_grid(kind, extent, random, flags=FLAGS):
     counts = [extent[2 * a + 1] - extent[2 * a] + 1 for a in range(3)]
-    grid = {"image": vtkUniformGrid, "plain image": vtkImageData, "rectilinear": vtkRectilinearGrid, "curvilinear": vtkStructuredGrid}[kind]()
+    grid = CLASSES[kind]()
     grid.SetExtent(extent)
     axes = [np.cumsum(random.random(n) + 0.1) for n in counts]
     if "image" in kind:
         grid.SetOrigin(-2.0, 0.5, 1.0)
         grid.SetSpacing(0.3, 0.1, 0.7)
+        if kind == "turned image":
+            grid.SetDirectionMatrix(0, -1, 0, 1, 0, 0, 0, 0, 1)
     elif kind == "rectilinear":
         grid.SetXCoordinates(numpy_to_vtk(axes[0], deep=1))
         grid.SetYCoordinates(numpy_to_vtk(axes[1].astype(np.float32), deep=1))
@@ -96,6 +124,29 @@ def box_of_points(grid):
     made.SetZCoordinates(numpy_to_vtk(points[:, 0, 0, 2].copy(), deep=1))
     made.GetCellData().ShallowCopy(grid.GetCellData())
     return made
+
+
+def grids_of_all_kinds(random, *more):
+    """Yields (name, grid) for each kind and extent; `more`: further extents."""
+    for kind in ("image", "plain image", "rectilinear", "curvilinear"):
+        for extent in EXTENTS + more:
+            yield "%s %s" % (kind, extent), make_grid(kind, extent, random)
+    yield "image without flags", make_grid("image", (0, 5, 0, 6, 0, 4), random, None)
+
+
+def planes_through(grid, signs=(1,)):
+    """Yields (normal, origin, whether the plane lies on faces): planes inside cells, on the first, the last and some other faces
+    along each axis, and oblique ones."""
+    centre, positions = np.array(grid.GetCenter()), positions_of(box_of_points(grid))
+    wide = [axis for axis, ends in enumerate(positions) if len(ends) > 1]
+    for axis in wide:
+        ends = positions[axis]
+        for place in (ends[0], ends[1], ends[-1], ends[len(ends) // 2], ends[-2] + 0.3 * (ends[-1] - ends[-2])):
+            for sign in signs:
+                yield sign * np.eye(3)[axis], np.where(np.arange(3) == axis, place, centre), place in ends
+    for normal in OBLIQUE:
+        if any(normal[axis] for axis in wide):
+            yield normal, centre + 0.0123 * np.array(grid.GetLength()), False
 
 
 def shown(data):
@@ -151,9 +202,84 @@ def names_of(tree):
     return [tree.GetMetaData(i).Get(vtkCompositeDataSet.NAME()) for i in range(tree.GetNumberOfBlocks())]
 
 
-def trees_of_three():
-    """Yields trees of each class with three grids in a row, and the number of grids that a filter makes of them: one for all grids
-    in the root."""
+class Polygons:
+    """The cells of a poly data: their bounds, their vectors (as long as the area, or from end to end of a line), their sizes."""
+
+    def __init__(self, data):
+        lists = [cells for cells in (data.GetVerts(), data.GetLines(), data.GetPolys()) if cells.GetNumberOfCells()]
+        self.low, self.high, self.vectors, self.sizes = np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
+        if not lists:
+            return
+        self.ids = np.concatenate([vtk_to_numpy(cells.GetConnectivityArray()) for cells in lists])
+        self.counts = np.concatenate([np.diff(vtk_to_numpy(cells.GetOffsetsArray())) for cells in lists])
+        self.begins = np.cumsum(self.counts) - self.counts
+        self.corners = vtk_to_numpy(data.GetPoints().GetData()).astype(float)[self.ids]
+        self.low, self.high = (of.reduceat(self.corners, self.begins) for of in (np.minimum, np.maximum))
+        sides = self.corners - np.repeat(self.corners[self.begins], self.counts, axis=0)    # 0 for the first corner
+        areas = np.add.reduceat(np.cross(sides, np.roll(sides, -1, axis=0)), self.begins) / 2
+        self.vectors = np.where(self.counts[:, None] > 2, areas, sides[self.begins + self.counts - 1])
+        self.sizes = np.linalg.norm(self.vectors, axis=1)
+
+    def means(self, values):
+        """Returns the means of values of points over the corners of each cell."""
+        return np.add.reduceat(values[self.ids], self.begins) / self.counts[:, None]
+
+
+def expect_values(leaf, where):
+    """Expects the values of the cells and points of the output of a filter, and no flags."""
+    expect(leaf.GetCellData().GetArray("vtkGhostType") is None, "%s: has flags", where)
+    if leaf.GetNumberOfCells():
+        points, numbers = vtk_to_numpy(leaf.GetPoints().GetData()), vtk_to_numpy(leaf.GetCellData().GetArray("cell"))
+        error = np.abs(vtk_to_numpy(leaf.GetPointData().GetArray("place")) - points).max()
+        expect(error <= 1e-6 * max(np.abs(points).max(), 1), "%s: values at points are off by %g", where, error)
+        for name, want in (("twice", 2 * numbers), ("vector", numbers[:, None] * [1, 2, 3])):
+            expect((vtk_to_numpy(leaf.GetCellData().GetArray(name)) == want).all(), "%s: %s is of other cells", where, name)
+
+
+def expect_sizes(found, want, where, near=1e-10):
+    """Compares the areas or volumes in each cell, {number: size}."""
+    largest, total = max(want.values(), default=1), sum(want.values())
+    wrong = [c for c in set(found) | set(want) if abs(found.get(c, 0) - want.get(c, 0)) > near * largest]
+    expect(not wrong, "%s: %d of %d cells have other sizes: %s", where, len(wrong), len(want), [(c, found.get(c), want.get(c)) for c in wrong[:3]])
+    expect(abs(sum(found.values()) - total) <= 1e-12 * total, "%s: size %.16g, not %.16g", where, sum(found.values()), total)
+
+
+def cells_in(proxy):
+    proxy.UpdatePipeline()
+    return sum(leaf.GetNumberOfCells() for leaf in leaves(output_of(proxy)))
+
+
+def compare_with_paraview(source, make, where):
+    """Compares classes, cells and points of the output with those of ParaView's own filter."""
+    found = []
+    for use in (1, 0):
+        proxy = make(source)
+        proxy.UsePatchIO = use
+        proxy.UpdatePipeline()
+        data = output_of(proxy)
+        found.append((data.GetClassName(), [(leaf.GetClassName(), leaf.GetNumberOfCells(), leaf.GetNumberOfPoints()) for leaf in leaves(data)]))
+        Delete(proxy)
+    expect(found[0] == found[1] and sum(n for _, n, _ in found[0][1]) > 0, "%s: %s, ParaView's %s", where, *found)
+
+
+# The checks of any filter. make: function of a source, a normal and an origin that makes the filter.
+
+def check_unsupported(*makers):
+    """Checks data that ParaView's own filters process."""
+    image, turned = (make_grid(kind, (0, 6, 0, 5, 0, 4), np.random.default_rng(3), None) for kind in ("plain image", "turned image"))
+    mesh = AppendDatasets(Input=shown(image))
+    mesh.UpdatePipeline()
+    mixed = vtkMultiBlockDataSet()
+    mixed.SetBlock(0, image)
+    mixed.SetBlock(1, output_of(mesh))
+    for name, data in (("unstructured", output_of(mesh)), ("mixed", mixed), ("turned image", turned)):
+        for number, make in enumerate(makers):
+            centre = leaves(data)[0].GetCenter()
+            compare_with_paraview(shown(data), lambda source: make(source, (1, 0.7, 0.4), centre), "%s, filter %d" % (name, number))  # noqa: B023
+
+
+def check_trees(make, cells):
+    """Checks trees: one grid for all grids in the root, the same class of tree as the input, and a number of cells."""
     for kind in (vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkPartitionedDataSetCollection):
         tree = kind()
         for number in range(3):
@@ -164,7 +290,12 @@ def trees_of_three():
                 tree.SetPartition(number, grid)
             else:
                 tree.SetBlock(number, grid)
-        yield tree, grid, 3 if kind is vtkPartitionedDataSetCollection else 1
+        proxy = make(shown(tree), (0, 0, 1), grid.GetCenter())
+        found, data = cells_in(proxy), output_of(proxy)
+        blocks = 3 if kind is vtkPartitionedDataSetCollection else 1
+        expect(data.IsA(kind.__name__) and len(leaves(data)) == blocks and found == cells, "%s: %s with %d blocks and %d cells",
+               kind.__name__, data.GetClassName(), len(leaves(data)), found)
+        Delete(proxy)
 
 
 def tree_of_partial_arrays():
@@ -180,21 +311,38 @@ def tree_of_partial_arrays():
     return root, grids[1]
 
 
-def expect_partial_arrays(data):
-    """Expects NaN, or 0 for integers, in the half of the values that is of the grid without these arrays."""
-    some, count = vtk_to_numpy(data.GetArray("some")), vtk_to_numpy(data.GetArray("count"))
-    half = len(some) // 2
-    expect(np.isnan(some[:half]).all() and (some[half:] == 7).all() and (count[:half] == 0).all() and (count[half:] == 7).all(), "partial arrays")
+def check_partial_arrays(make, kinds=("GetCellData",)):
+    """Checks arrays that one of two grids lacks: NaN, or 0 for integers, in the half of the values that is of this grid."""
+    root, last = tree_of_partial_arrays()
+    proxy = make(shown(root), (0, 0, 1), last.GetCenter())
+    proxy.UpdatePipeline()
+    for kind in kinds:
+        some, count = (vtk_to_numpy(getattr(leaves(output_of(proxy))[0], kind)().GetArray(name)) for name in ("some", "count"))
+        half = len(some) // 2
+        expect(np.isnan(some[:half]).all() and (some[half:] == 7).all() and (count[:half] == 0).all() and (count[half:] == 7).all(), "partial arrays")
+    Delete(proxy)
 
 
-def invalid_grids():
-    """Returns a list of (name, data without a visible cell), and a curvilinear grid with points at NaN and infinity."""
-    hidden = make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), np.array([32], np.uint8))
+def check_bad_data(*makers):
+    """Checks that invalid data and planes give no crash, and that data without a visible cell give an empty result."""
+    good, hidden = (make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), flags) for flags in (None, np.array([32], np.uint8)))
+    point, flat = (make_grid("image", extent, np.random.default_rng(1), None) for extent in ((3, 3, 2, 2, 1, 1), (0, 6, 0, 5, 0, 4)))
+    flat.SetSpacing(0.0, 0.1, 0.1)
     empty, odd = vtkUniformGrid(), make_grid("curvilinear", (0, 3, 0, 3, 0, 3), np.random.default_rng(1), None)
     for i in (0, 5, 21, 63):
         odd.GetPoints().SetPoint(i, np.nan, np.inf, 0)
-    return [("hidden", hidden), ("empty", empty), ("no blocks", vtkMultiBlockDataSet()),
-            ("empty blocks", tree_of([(0, empty), (1, hidden)]))], odd
+    for make in makers:
+        for name, data in (("hidden", hidden), ("empty", empty), ("no blocks", vtkMultiBlockDataSet()),
+                           ("empty blocks", tree_of([(0, empty), (1, hidden)])), ("odd", odd), ("a point", point), ("no width", flat)):
+            for normal in ((1, 0, 0), (1, 0.7, 0.4)):
+                proxy = make(shown(data), normal, good.GetCenter())
+                number = cells_in(proxy)
+                expect(number == 0 or data in (odd, point, flat), "%s: %d cells", name, number)
+                Delete(proxy)
+        for normal, origin in (((0, 0, 0), (0, 0, 0)), ((1, 0, 0), (np.nan, 0, 0)), ((1, np.inf, 0), (0, 0, 0)), ((1, 1, 0), (1e300, 0, 0))):
+            proxy = make(shown(good), normal, origin)
+            proxy.UpdatePipeline()
+            Delete(proxy)
 
 
 def check_abort(make, change):
@@ -207,6 +355,5 @@ def check_abort(make, change):
     expect(seen and output_of(proxy).GetNumberOfCells() == 0, "%d cells after an abort", output_of(proxy).GetNumberOfCells())
     filter_.RemoveObserver(tag)
     change(proxy)
-    proxy.UpdatePipeline()
-    expect(output_of(proxy).GetNumberOfCells() > 0, "no cells in the update after an abort")
+    expect(cells_in(proxy) > 0, "no cells in the update after an abort")
     Delete(proxy)

@@ -1,15 +1,30 @@
 """Common functions of scripts that run on each rank of pvbatch."""
+import io
 import os
+import pickle
 import shutil
+import subprocess
 import sys
+import tempfile
 
+import numpy as np
 from leaves import leaves  # noqa: F401
-from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkOutputWindow, vtkStringOutputWindow
-from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from expectations import expect, failed  # noqa: E402, F401
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow, vtkUnsignedCharArray
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+TESTING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, TESTING)
+from expectations import expect, failed, require  # noqa: E402, F401
 
 DUPLICATECELL = 1  # vtkDataSetAttributes
+READ_DUMP = """
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+from reference import read_truth
+_, arrays = read_truth(sys.argv[2], blanking=False)
+np.savez(sys.argv[4], **{key: arrays[key] for key in arrays if key.endswith("/" + sys.argv[3])})
+"""
 controller = vtkMultiProcessController.GetGlobalController()
 rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
 
@@ -23,6 +38,24 @@ def said_by(work):
     finally:
         vtkOutputWindow.SetInstance(before)
     return window.GetOutput()
+
+
+def by_h5py(script, *arguments):
+    """Runs a script in another process, because ParaView and h5py have different HDF5 libraries."""
+    subprocess.run(["/usr/bin/python3", "-B", "-c", script, *map(str, arguments)], check=True, env={"PATH": os.environ["PATH"]})
+
+
+def truth_of_dump(folder, name):
+    """Returns {number of a patch: its values} of a variable in a dump of SAMRAI, as h5py reads them."""
+    with tempfile.NamedTemporaryFile(suffix=".npz") as target:
+        by_h5py(READ_DUMP, os.path.join(TESTING, "Formats", "SAMRAI"), os.path.join(folder, "summary.samrai"), name, target.name)
+        with np.load(target.name) as arrays:
+            return {int(key.split("/")[0][1:]): arrays[key] for key in arrays}
+
+
+def sorted_dump(folder, name):
+    """Returns the sorted values of all patches of a dump, as h5py reads them."""
+    return np.sort(np.concatenate([values.ravel() for values in truth_of_dump(folder, name).values()]))
 
 
 def new_container(folder, name):
@@ -52,13 +85,19 @@ def patches_of_tree(tree):
     return found
 
 
+def from_all_ranks(value):
+    """Collective: returns the values of all ranks, which may be any objects that can be pickled."""
+    if ranks == 1:
+        return [value]
+    mine, found = numpy_to_vtk(np.frombuffer(pickle.dumps(value), np.uint8), deep=True), vtkUnsignedCharArray()
+    controller.AllGatherV(mine, found)
+    stream = io.BytesIO(vtk_to_numpy(found).tobytes())
+    return [pickle.load(stream) for _ in range(ranks)]
+
+
 def sum_over_ranks(value):
     """Collective."""
-    mine, total = vtkDoubleArray(), vtkDoubleArray()
-    mine.InsertNextValue(value)
-    total.SetNumberOfValues(1)
-    controller.AllReduce(mine, total, vtkCommunicator.SUM_OP)
-    return total.GetValue(0)
+    return np.sum(from_all_ranks(value), axis=0)
 
 
 def report_of(reader):

@@ -10,11 +10,11 @@ import sys
 
 import numpy as np
 from paraview.simple import *
-from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkIOImage import vtkPNGReader
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from leaves import pixels_of  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-settings_of_all = {}    # properties of all readers; pictures_of_blocks.py changes them
 
 # Edges of compositing and of text differ by a few pixels; a missing patch is thousands.
 LARGEST_DIFFERENCE = 0.003  # share of pixels that differ visibly
@@ -24,7 +24,7 @@ BACKGROUND = [0.32, 0.34, 0.43]
 
 
 def open_at(path, index, **settings):
-    reader = PatchReader(FileName=[path], **{**settings_of_all, **settings})
+    reader = PatchReader(FileName=[path], **settings)
     time = reader.TimestepValues[index]
     reader.UpdatePipeline(time)
     GetAnimationScene().AnimationTime = time
@@ -137,18 +137,9 @@ def draw(scene, data, path):
     Delete(view)
 
 
-def pixels(path):
-    reader = vtkPNGReader()
-    reader.SetFileName(path)
-    reader.Update()
-    image = reader.GetOutput()
-    values = vtk_to_numpy(image.GetPointData().GetScalars()).astype(int)[:, :3]
-    return values.reshape(image.GetDimensions()[1], image.GetDimensions()[0], 3)
-
-
 def difference(path, baseline):
     """Returns the share of pixels without a similar pixel in the baseline at the same place or beside it."""
-    new, old = pixels(path), pixels(baseline)
+    new, old = pixels_of(path), pixels_of(baseline)
     if new.shape != old.shape:
         return 1.0
     least = np.full(new.shape[:2], 999)
@@ -169,7 +160,7 @@ def main():
         path = os.path.join(baselines if update else output, name)
         draw(scene, data, path)
         share = 0.0 if update else difference(path, os.path.join(baselines, name))
-        blank = len(np.unique(pixels(path).reshape(-1, 3), axis=0)) < 4
+        blank = len(np.unique(pixels_of(path).reshape(-1, 3), axis=0)) < 4
         limit = LARGEST_VOLUME_DIFFERENCE if name.startswith("volume") else LARGEST_DIFFERENCE
         good = share <= limit and not blank
         failed += not good

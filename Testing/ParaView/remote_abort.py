@@ -2,15 +2,17 @@
 
 usage: with_slow_storage.sh ... with_server.sh RANKS pvpython remote_abort.py
 """
-import json
 import os
 import sys
 import traceback
 
 from paraview import servermanager
 from paraview.simple import *
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [here, os.path.join(here, "..")]
 from expectations import require  # noqa: E402
+from slow_reads import cells, past, storage  # noqa: E402
 
 Connect("127.0.0.1", int(os.environ["PATCHIO_PORT"]))
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -22,11 +24,6 @@ TAG, TEXT = 1346457409, "PatchIO: stop reading 5d0e81c3f97a46b2"
 
 def send_abort():
     session.GetController(session.DATA_SERVER_ROOT).Send(TEXT, len(TEXT), 1, TAG)
-
-
-def storage(command):
-    with open(os.environ["PATCHIO_STORAGE"], "w") as file:
-        file.write(command)
 
 
 def update_and_abort(proxy, time, stage="Reading", slow="load 1000000", fast="load 0"):
@@ -52,17 +49,6 @@ def update_and_abort(proxy, time, stage="Reading", slow="load 1000000", fast="lo
     storage(fast)
     handler.RemoveObserver(observer)
     return words
-
-
-def past(reader):
-    """Returns, for each read so far, whether it was stopped."""
-    reader.UpdatePropertyInformation()
-    data = reader.GetPropertyValue("IOReportData")
-    return [read["cancelled"] for read in json.loads(data)["past"]] if data else []
-
-
-def cells(proxy):
-    return proxy.GetDataInformation().GetNumberOfCells()
 
 
 def new_reader():

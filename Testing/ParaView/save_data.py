@@ -2,9 +2,8 @@
 
 usage: Testing/ParaView/pvbatch.sh NP save_data.py OUTPUT FILE...
 
-Runs on every rank. The ranks exchange their results through files in OUTPUT.
+Runs on every rank.
 """
-import json
 import os
 import sys
 import zlib
@@ -16,7 +15,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
 import stranger  # noqa: E402
-from on_ranks import controller, expect, finish, new_container, output_of, rank, ranks  # noqa: E402
+from on_ranks import expect, finish, from_all_ranks, new_container, output_of, ranks  # noqa: E402
 
 KINDS = {"None": {"none"}, "Deflate": {"deflate"}, "Zstandard": {"zstd"}, "Automatic": {"deflate"}}
 
@@ -52,15 +51,7 @@ def everything(proxy):
             if pieces.GetPieceAsDataObject(piece):
                 names = [block.GetMetaData(i).Get(block.NAME()) for block, i in ((tree, level), (pieces, piece))]
                 mine["%s/%d/%s" % (names[0], piece, names[1])] = of_grid(pieces.GetPieceAsDataObject(piece))
-    with open("%s/rank.%d" % (scratch, rank), "w") as file:
-        json.dump(mine, file)
-    controller.Barrier()
-    found = {}
-    for other in range(ranks):
-        with open("%s/rank.%d" % (scratch, other)) as file:
-            found.update(json.load(file))
-    controller.Barrier()
-    return found
+    return {name: contents for part in from_all_ranks(mine) for name, contents in part.items()}
 
 
 def difference(a, b):

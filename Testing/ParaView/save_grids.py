@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 for folder in ("AMReX", "Container"):
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", folder))
 import stranger  # noqa: E402
-from on_ranks import controller, expect, finish, leaves, new_container, output_of, rank, ranks, said_by, sum_over_ranks  # noqa: E402
+from on_ranks import controller, expect, finish, from_all_ranks, leaves, new_container, output_of, rank, ranks, said_by, sum_over_ranks  # noqa: E402
 from plotfile_writer import write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -122,10 +122,7 @@ def rows_of(grid, what):
 def everything(proxy, what):
     """Returns the rows of all ranks, on each rank: sorted, and without duplicates, because blocks share nodes."""
     found = [rows_of(grid, what) for grid in leaves(output_of(proxy)) if grid.GetNumberOfCells()]
-    np.save("%s/rank.%d.npy" % (scratch, rank), np.vstack([rows for rows, _ in found]) if found else np.zeros((0, 0)))
-    controller.Barrier()
-    parts = [np.load("%s/rank.%d.npy" % (scratch, r)) for r in range(ranks)]
-    controller.Barrier()
+    parts = from_all_ranks(np.vstack([rows for rows, _ in found]) if found else np.zeros((0, 0)))
     return np.unique(np.vstack([part for part in parts if part.size]), axis=0), found[0][1] if found else None
 
 

@@ -1,8 +1,8 @@
 """Tests iso-surfaces of merged blocks with a ghost layer: they must be closed between blocks and ranks.
 
-usage: Testing/ParaView/pvbatch.sh NP seams.py SPHERE SCRATCH
+usage: Testing/ParaView/pvbatch.sh NP seams.py SPHERE
 
-SPHERE comes from make_sphere.py. Runs on each rank; rank 0 joins the triangles of all ranks. The surface of each level must equal
+SPHERE comes from make_sphere.py. Runs on each rank, with the triangles of all ranks. The surface of each level must equal
 that of the series with the level as one patch. Without ghost layers, there must be cracks, which shows that the test detects them.
 """
 import os
@@ -14,12 +14,12 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from make_sphere import BOUNDS  # noqa: E402
-from on_ranks import DUPLICATECELL, controller, expect, finish, leaves, rank, ranks  # noqa: E402
+from on_ranks import DUPLICATECELL, expect, finish, from_all_ranks, leaves  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 GRID = 1e-4    # points that are closer count as equal; cells are 0.5 and 1 wide
 RADIUS = 5.0
-sphere, scratch = sys.argv[1:3]
+sphere = sys.argv[1]
 
 
 def triangles_of(tree, level):
@@ -32,16 +32,6 @@ def triangles_of(tree, level):
             drawn = vtk_to_numpy(ghosts) & DUPLICATECELL == 0 if ghosts else np.ones(len(corners), bool)
             out.append(vtk_to_numpy(surface.GetPoints().GetData())[corners[drawn]].astype(float))
     return np.concatenate(out)
-
-
-def gathered(mine):
-    """Collective: returns the triangles of all ranks on rank 0, and None on other ranks."""
-    path = os.path.join(scratch, "triangles_%d.npy")
-    np.save(path % rank, mine)
-    controller.Barrier()
-    out = np.concatenate([np.load(path % r) for r in range(ranks)]) if rank == 0 else None
-    controller.Barrier()
-    return out
 
 
 class Surface:
@@ -69,22 +59,20 @@ class Surface:
 
 
 def contour(series, levels, **properties):
-    """Collective: returns the surfaces of the levels on rank 0, and None on other ranks."""
+    """Collective: returns the surfaces of the levels."""
     reader = PatchReader(FileName=[os.path.join(sphere, series, "dumps.visit")], LevelRange=levels, **properties)
     nodes = CellDatatoPointData(Input=reader, PassCellData=1)
     surface = Contour(Input=nodes, ContourBy=["POINTS", "distance"], Isosurfaces=[RADIUS])
     surface.UpdatePipeline()
     tree = surface.GetClientSideObject().GetOutputDataObject(0)
-    triangles = [gathered(triangles_of(tree, level)) for level in range(levels[0], levels[1] + 1)]
+    triangles = [np.concatenate(from_all_ranks(triangles_of(tree, level))) for level in range(levels[0], levels[1] + 1)]
     for proxy in (surface, nodes, reader):
         Delete(proxy)
-    return [Surface(t) if t is not None else None for t in triangles]
+    return [Surface(t) for t in triangles]
 
 
 def check_same(found, want, levels, where):
     for level, a, b in zip(range(levels[0], levels[1] + 1), found, want):
-        if a is None:
-            continue
         name = "levels %s, %s, level %d" % (levels, where, level)
         expect(len(a.triangles) == len(b.triangles) > 100, "%s: %d triangles instead of %d", name, len(a.triangles), len(b.triangles))
         expect(abs(a.area() - b.area()) < 1e-3, "%s: area %.4f instead of %.4f", name, a.area(), b.area())
@@ -97,13 +85,11 @@ def check_same(found, want, levels, where):
 
 
 SMALL = dict(Blocks="Merged up to Maximum Block Cells", MaximumBlockCells=300)
-os.makedirs(scratch, exist_ok=True)
 for levels in ([0, 0], [1, 1], [0, 1]):
     # If both levels are shown, there are coarser values beyond the border of the finer level.
     want = contour("whole", levels, Blocks="As patches", AddGhostLayer=int(levels == [0, 1]))
     for blocks in (dict(Blocks="Merged"), SMALL, dict(Blocks="As patches")):
         check_same(contour("patches", levels, AddGhostLayer=1, **blocks), want, levels, blocks)
     for surface in contour("patches", levels, **SMALL):
-        if surface is not None:
-            expect(surface.open_edges(BOUNDS) > 0, "levels %s: no cracks without a ghost layer", levels)
+        expect(surface.open_edges(BOUNDS) > 0, "levels %s: no cracks without a ghost layer", levels)
 finish("seams")

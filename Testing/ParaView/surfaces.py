@@ -11,17 +11,14 @@ import sys
 import numpy as np
 from paraview import servermanager
 from paraview.simple import *
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkRectilinearGrid, vtkStructuredGrid, vtkUniformGrid
+from vtkmodules.util.numpy_support import vtk_to_numpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from made_grids import add, shown  # noqa: E402
+from made_grids import make_grid, shown  # noqa: E402
 from on_ranks import expect, finish, leaves, output_of, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 HIDDEN, REFINED, DUPLICATE = 32, 8, 1     # vtkDataSetAttributes
-FLAGS = np.array([0, 0, 0, 0, 1, REFINED | 1, HIDDEN], np.uint8)
 
 
 def shape_of(grid, more=0):
@@ -86,38 +83,9 @@ def polygons_of(surface):
 
 # ---- grids made here ------------------------------------------------------------------------------------
 
-def make_grid(kind, extent, random):
-    counts = [extent[2 * a + 1] - extent[2 * a] + 1 for a in range(3)]
-    if kind == "image":
-        grid = vtkUniformGrid()
-        grid.SetOrigin(-2.0, 0.5, 1.0)
-        grid.SetSpacing(0.5, 0.25, 0.125)
-        grid.SetExtent(extent)
-        # A grid rotated about z.
-        grid.SetDirectionMatrix(0, -1, 0, 1, 0, 0, 0, 0, 1)
-    elif kind == "rectilinear":
-        grid = vtkRectilinearGrid()
-        grid.SetExtent(extent)
-        axes = [np.cumsum(random.random(n) + 0.1) for n in counts]
-        grid.SetXCoordinates(numpy_to_vtk(axes[0], deep=1))
-        grid.SetYCoordinates(numpy_to_vtk(axes[1], deep=1))
-        grid.SetZCoordinates(numpy_to_vtk(axes[2], deep=1))
-    else:
-        grid = vtkStructuredGrid()
-        grid.SetExtent(extent)
-        places = np.stack(np.meshgrid(*[np.arange(n) for n in counts], indexing="ij"), -1).transpose(2, 1, 0, 3)
-        points = vtkPoints()
-        points.SetData(numpy_to_vtk((places + 0.3 * random.random(places.shape)).reshape(-1, 3), deep=1))
-        grid.SetPoints(points)
-    add(grid.GetCellData(), "vtkGhostType", random.choice(FLAGS, grid.GetNumberOfCells()))
-    add(grid.GetCellData(), "cell", np.arange(grid.GetNumberOfCells()))
-    add(grid.GetPointData(), "place", corners_of(grid).reshape(-1, 3))
-    return grid
-
-
 def check_made_grids():
     random = np.random.default_rng(16)
-    for kind in ("image", "rectilinear", "curvilinear"):
+    for kind in ("turned image", "rectilinear", "curvilinear"):
         for extent in ((0, 3, 0, 4, 0, 60), (100, 107, 20, 24, 3, 9), (-40, -31, 5, 8, 300, 304), (0, 5, 0, 5, 0, 5)):
             grid = make_grid(kind, extent, random)
             source = shown(grid)
@@ -133,10 +101,6 @@ def check_made_grids():
 
 # ---- what the reader shows ------------------------------------------------------------------------------
 
-def totals(rows):
-    return [sum_over_ranks(float(x)) for x in np.sum([(0, 0)] + rows, 0)]
-
-
 def counted(reader):
     """Returns the number of faces of all blocks, and their area."""
     rows = []
@@ -145,7 +109,7 @@ def counted(reader):
         for axis, area in enumerate((x * y, x * z, y * z)):
             number = faces_along(axis, leaf)[0].sum()
             rows.append((number, number * area))
-    return totals(rows)
+    return sum_over_ranks(np.sum([(0, 0)] + rows, 0))
 
 
 def extracted(proxy):
@@ -156,7 +120,7 @@ def extracted(proxy):
             points = vtk_to_numpy(leaf.GetPoints().GetData())[corners].astype(float)
             sides = np.cross(points[:, 1] - points[:, 0], points[:, 3] - points[:, 0])
             rows.append((len(corners), np.linalg.norm(sides, axis=1).sum()))
-    return totals(rows)
+    return sum_over_ranks(np.sum([(0, 0)] + rows, 0))
 
 
 def check_surface(source, want, time, where):

@@ -419,14 +419,6 @@ class Xarray(unittest.TestCase):
                 np.testing.assert_array_equal(empty[number], np.broadcast_to(wide, (4, 12)))
                 np.testing.assert_allclose(series["U"].values[number][:, ~wide], want[:, ~wide], rtol=1e-6)
 
-    def test_series(self):
-        import xarray
-        truth = next(t for t in grads.load_all(grads_truth) if len(t.hours) > 1)
-        name = next(iter(truth.arrays[0]))
-        series = xarray.concat([step.to_xarray(name) for step in patchio.open(truth.ctl)], "time")
-        found = series[name if name in series.data_vars else name + "_"]
-        self.assertEqual((found.dims[0], len(found)), ("time", len(truth.hours)))
-
 
 @needs("pyvista")
 class Pyvista(unittest.TestCase):

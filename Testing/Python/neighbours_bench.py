@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Measures to_pyvista(), patchio.vtk, VTK's reader of AMReX, to_yt() and yt's own loader on a plotfile: seconds and peak memory.
+"""Measures patchio.vtk, VTK's reader of AMReX, to_yt() and yt's own loader on a plotfile: seconds and peak memory.
 
 usage: PYTHONPATH=... neighbours_bench.py PLOTFILE [VARIABLE [RUNS]]
 
-Each way runs in a process of its own, one after the other, RUNS times (3). The table has medians. Ways whose packages (pyvista, patchio.vtk,
-yt) are missing are left out.
+Each way runs in a process of its own, one after the other, RUNS times (3). The table has medians. Ways whose packages (patchio.vtk, yt) are
+missing are left out.
 """
 import json
 import os
@@ -27,45 +27,34 @@ def timed(*works):
     return seconds
 
 
-def filtered(read, name):
-    """Reads; slices through the middle; contours at the middle of the values."""
-    kept = []
-
-    def cut(blocks):
-        kept.append(blocks)
-        box = blocks.bounds
-        return blocks.slice(normal="z", origin=[low + 0.501 * (high - low) for low, high in zip(box[::2], box[1::2])])
-
-    def contour(_):
-        low, high = kept[0].get_data_range(name)
-        return kept[0].cell_data_to_point_data().generic_filter("contour", [0.5 * (low + high)], scalars=name)
-
-    return timed(read, cut, contour)
-
-
-def ours(path, name, form):
-    import patchio
-    import pyvista  # noqa: F401
-    return filtered(lambda _: patchio.open(path)[0].to_pyvista(name, blocks=form), name)
-
-
-def by_accessor(path, name):
-    """PyVista with PatchIO's filters."""
-    import patchio
-    import pyvista  # noqa: F401
-    from patchio import vtk  # noqa: F401
+def filtered(name, reader, cutter, surface, points=None):
+    """Reads; slices through the middle; contours at the middle of the values. `points`: the filter that makes point data, if
+    `surface` needs them."""
+    from vtkmodules.vtkCommonDataModel import vtkBoundingBox, vtkPlane
     kept = []
 
     def read(_):
-        kept.append(patchio.open(path)[0].to_pyvista(name))
+        reader.Update()
+        kept[:] = leaves(reader.GetOutputDataObject(0))
 
     def cut(_):
-        box = kept[0].bounds
-        kept[0].patchio.slice("z", [low + 0.501 * (high - low) for low, high in zip(box[::2], box[1::2])])
+        box = vtkBoundingBox()
+        for grid in kept:
+            box.AddBounds(grid.GetBounds())
+        plane = vtkPlane()
+        plane.SetOrigin([box.GetBound(2 * axis) + 0.501 * box.GetLength(axis) for axis in range(3)])
+        plane.SetNormal(0, 0, 1)
+        cutter.SetInputConnection(reader.GetOutputPort())
+        cutter.SetCutFunction(plane)
+        cutter.Update()
 
     def contour(_):
-        low, high = kept[0].get_data_range(name)
-        kept[0].patchio.contour([0.5 * (low + high)], name)
+        ranges = [grid.GetCellData().GetArray(name).GetRange() for grid in kept]
+        if points:
+            points.SetInputConnection(reader.GetOutputPort())
+        surface.SetInputConnection((points or reader).GetOutputPort())
+        surface.SetValue(0, 0.5 * (min(low for low, _ in ranges) + max(high for _, high in ranges)))
+        surface.Update()
 
     return timed(read, cut, contour)
 
@@ -73,74 +62,26 @@ def by_accessor(path, name):
 def classes_of_patchio(path, name):
     """vtkPatchReader and PatchIO's filters."""
     from patchio import vtk
-    from vtkmodules.vtkCommonDataModel import vtkPlane
-    reader = vtk.vtkPatchReader()
-
-    def read(_):
-        reader.AddFileName(path)
-        reader.UpdateInformation()
-        reader.GetCellArraySelection().DisableAllArrays()
-        reader.GetCellArraySelection().EnableArray(name)
-        reader.Update()
-
-    def cut(_):
-        box = reader.GetDomainBounds()
-        plane = vtkPlane()
-        plane.SetOrigin([low + 0.501 * (high - low) for low, high in zip(box[::2], box[1::2])])
-        plane.SetNormal(0, 0, 1)
-        cutter = vtk.vtkPatchSlice()
-        cutter.SetInputConnection(reader.GetOutputPort())
-        cutter.SetCutFunction(plane)
-        cutter.Update()
-
-    def contour(_):
-        ranges = [grid.GetCellData().GetArray(name).GetRange() for grid in leaves(reader.GetOutputDataObject(0))]
-        surface = vtk.vtkPatchContour()
-        surface.SetInputConnection(reader.GetOutputPort())
-        surface.SetInputArrayToProcess(0, 0, 0, 1, name)
-        surface.SetValue(0, 0.5 * (min(low for low, _ in ranges) + max(high for _, high in ranges)))
-        surface.Update()
-
-    return timed(read, cut, contour)
+    reader, surface = vtk.vtkPatchReader(), vtk.vtkPatchContour()
+    reader.AddFileName(path)
+    reader.UpdateInformation()
+    reader.GetCellArraySelection().DisableAllArrays()
+    reader.GetCellArraySelection().EnableArray(name)
+    surface.SetInputArrayToProcess(0, 0, 0, 1, name)
+    return filtered(name, reader, vtk.vtkPatchSlice(), surface)
 
 
 def of_vtk(path, name):
     """VTK's own reader and filters."""
-    from vtkmodules.vtkCommonDataModel import vtkPlane
     from vtkmodules.vtkFiltersCore import vtkCellDataToPointData, vtkContourFilter, vtkCutter
     from vtkmodules.vtkIOAMR import vtkAMReXGridReader
-    reader = vtkAMReXGridReader()
-
-    def read(_):
-        reader.SetFileName(path)
-        reader.UpdateInformation()
-        reader.SetMaxLevel(100)
-        reader.SetCellArrayStatus(name, 1)
-        reader.Update()
-
-    def cut(_):
-        box = [0.0] * 6
-        reader.GetOutput().GetBounds(box)
-        plane = vtkPlane()
-        plane.SetOrigin([low + 0.501 * (high - low) for low, high in zip(box[::2], box[1::2])])
-        plane.SetNormal(0, 0, 1)
-        cutter = vtkCutter()
-        cutter.SetInputConnection(reader.GetOutputPort())
-        cutter.SetCutFunction(plane)
-        cutter.Update()
-
-    def contour(_):
-        grids = leaves(reader.GetOutput())
-        ranges = [grid.GetCellData().GetArray(name).GetRange() for grid in grids]
-        points = vtkCellDataToPointData()
-        points.SetInputConnection(reader.GetOutputPort())
-        surface = vtkContourFilter()
-        surface.SetInputConnection(points.GetOutputPort())
-        surface.SetInputArrayToProcess(0, 0, 0, 0, name)
-        surface.SetValue(0, 0.5 * (min(low for low, _ in ranges) + max(high for _, high in ranges)))
-        surface.Update()
-
-    return timed(read, cut, contour)
+    reader, surface = vtkAMReXGridReader(), vtkContourFilter()
+    reader.SetFileName(path)
+    reader.UpdateInformation()
+    reader.SetMaxLevel(100)
+    reader.SetCellArrayStatus(name, 1)
+    surface.SetInputArrayToProcess(0, 0, 0, 0, name)
+    return filtered(name, reader, vtkCutter(), surface, vtkCellDataToPointData())
 
 
 def of_yt(load, name):
@@ -163,9 +104,7 @@ def own_yt(path, name):
     return of_yt(lambda yt: yt.load(path), ("boxlib", name))
 
 
-WAYS = {"to_pyvista(), merged": lambda path, name: ours(path, name, "merged"),
-        "to_pyvista(), patches": lambda path, name: ours(path, name, "patches"),
-        "to_pyvista(), mesh.patchio": by_accessor, "patchio.vtk": classes_of_patchio, "vtkAMReXGridReader": of_vtk, "to_yt()": patchio_to_yt, "yt.load()": own_yt}
+WAYS = {"patchio.vtk": classes_of_patchio, "vtkAMReXGridReader": of_vtk, "to_yt()": patchio_to_yt, "yt.load()": own_yt}
 
 
 def main():
@@ -183,7 +122,7 @@ def main():
             if done.returncode:
                 sys.exit("%s: %s" % (way, done.stderr[-2000:]))
             found[way].append(json.loads(done.stdout.splitlines()[-1]))
-    print("PyVista: s after read, slice, contour; yt: after load, extrema of all cells; then peak MB")
+    print("VTK: s after read, slice, contour; yt: after load, extrema of all cells; then peak MB")
     for way, numbers in found.items():
         print("%-28s %s" % (way, "  ".join("%.3g" % statistics.median(column) for column in zip(*numbers))))
 

@@ -565,8 +565,10 @@ TEST(ProbeResult, IsWritten)
   point.Bytes = 1000000;
   result.Points[point.Key] = point;
   point.Key.Block = 8192;
+  point.Rates = {4e6, 2e6, 12e6};
   result.Points[point.Key] = point;
   point.Key.FileBytes = 1u << 24;
+  point.Rates = {6e6, 3e6, 18e6};
   result.Points[point.Key] = point;
   PointResult failed;
   failed.Key = {"read_shared", View::Own, 1u << 20, 512};
@@ -598,7 +600,8 @@ TEST(ProbeResult, IsWritten)
   EXPECT_EQ(back["points"][3]["error"], "unsupported");
   EXPECT_EQ(back["points"][3]["wrong_values"], true);
   EXPECT_EQ(back["matrices"][0]["block_bytes"], J({512, 4096, 8192}));
-  EXPECT_EQ(back["matrices"][0]["kb_per_s_mean"], J({{nullptr, 3000.0, 3000.0}, {nullptr, nullptr, 3000.0}}));
+  EXPECT_EQ(back["matrices"][0]["kb_per_s_mean"], J({{nullptr, 3000.0, 6000.0}, {nullptr, nullptr, 9000.0}}));
+  EXPECT_EQ(back["matrices"][0]["seconds_max"], J({{nullptr, 1.0, 1.0}, {nullptr, nullptr, 1.0}}));
   EXPECT_EQ(back["features"][0]["again"]["block_bytes"], 8192);
   EXPECT_EQ(back["features"][0]["refined"][0]["kb_per_s"], J({1000.0, 2000.0}));
   EXPECT_EQ(back["influence"][0]["write_both_kb_per_s"], J::array({400.0}));
@@ -610,7 +613,7 @@ TEST(ProbeResult, IsWritten)
   std::getline(table, head);
   std::getline(table, line);
   EXPECT_EQ(head, "function,view,quantity,file_bytes,512,4096,8192");
-  EXPECT_EQ(line, "read,own,kb_per_s_min,1048576,,1000,1000");
+  EXPECT_EQ(line, "read,own,kb_per_s_min,1048576,,1000,2000");
   EXPECT_THAT(MessageOf([&] { SaveResult(result, folder / "none"); }), HasSubstr("No such file"));
 }
 

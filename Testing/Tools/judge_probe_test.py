@@ -4,6 +4,7 @@
 The results consist of rates that follow a law, with noise of known size.
 """
 import copy
+import csv
 import json
 import math
 import os
@@ -104,7 +105,7 @@ class Reading(unittest.TestCase):
         self.path = os.path.join(place.name, "bad.json")
 
     def message(self, text):
-        with open(self.path, "w", encoding="utf-8") as file:
+        with open(self.path, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
         with self.assertRaises(probe_results.Fault) as caught:
             probe_results.load(self.path)
@@ -150,14 +151,19 @@ class Reading(unittest.TestCase):
                     changed("flight", {"request_bytes": 1, "samples": []}),
                     changed("flight", {"request_bytes": 1, "samples": [{"in_flight": 0, "kb_per_s": 1}]})):
             self.assertIn("bad.json: expected a result of patchio probe, found ", self.message(json.dumps(bad)))
-        for text in (json.dumps(good)[:1000], "[" * 100000, '{"a":' * 100000, "", "1" * 10000):
+        for text in (json.dumps(good)[:1000], "[" * 100000, '{"a":' * 100000, "", "1" * 10000, '{"a": \udcdd\udc81'):
             self.assertIn("bad.json: expected a result of patchio probe, found ", self.message(text))
 
     def test_messages_are_plain(self):
         self.assertTrue(self.message('{"schema": "patchio-probe", "version": "\\u001b[31m"}').isprintable())
 
     def test_refuses_what_is_no_file(self):
-        for path, text in ((os.path.dirname(self.path), "Is a directory"), (self.path, "No such file"), ("/dev/zero", "a device")):
+        pipe, huge = self.path + ".pipe", self.path + ".huge"
+        os.mkfifo(pipe)
+        with open(huge, "wb") as file:
+            file.truncate(1 << 40)
+        for path, text in ((os.path.dirname(self.path), "Is a directory"), (self.path, "No such file"), ("/dev/zero", "a device"),
+                           (pipe, "a pipe"), (huge, "expected")):
             with self.assertRaisesRegex(probe_results.Fault, "%s.*%s" % (path, text)):
                 probe_results.load(path)
 
@@ -184,7 +190,12 @@ class Comparing(unittest.TestCase):
         self.assertIn("Different conditions: MPI-IO: chosen by the library and another\n", text)
         self.assertIn("1 points have a rate in only one result:\n  pread own, 1 MiB in blocks of 4 KiB: only in A (B: broken)\n", text)
         self.assertIn("; the 20 largest differences:\n", text)
-        self.assertEqual(judge_probe.comparison_csv(a, b).count("\n"), len(points) + 1)
+        rows = list(csv.DictReader(judge_probe.comparison_csv(a, b).splitlines()))
+        self.assertEqual(len(rows), len(points))
+        for row in rows:
+            factor = factors.get(row["function"], 1.01)
+            self.assertAlmostEqual(float(row["b_to_a"]), factor, delta=0.01)
+            self.assertEqual(row["differs"], "no" if factor == 1.01 else "yes")
 
     def test_equal_things_do_not_differ(self):
         dice = random.Random(4)

@@ -479,7 +479,7 @@ std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t 
     return CatchError([&] { CheckRange(trial.Path, seed, layout.Rank * layout.PartBytes(), own); });
   }
   // The file has no holes before the end of the part that the slowest rank has written.
-  const double least = -ranks.Max({-static_cast<double>(own)})[0];
+  const double least = ranks.Min({static_cast<double>(own)})[0];
   const auto part = static_cast<std::uint64_t>(least) / layout.PieceBytes * layout.PieceBytes;
   return CatchError([&] { CheckRange(trial.Path, seed, layout.Rank * part, part); });
 }

@@ -1,5 +1,6 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Base/Text.h"
 #include "Info/StepFacts.h"
 #include "Read/CollectiveCalls.h"

@@ -430,9 +430,7 @@ void CatalogMaker::AddVariables()
   }
   std::set<std::string> taken;
   for (std::size_t i = 0; i < this->Header.Names.size(); ++i) {
-    std::string name = this->Header.Names[i];
-    name.erase(name.find_last_not_of(" \t\r") + 1);
-    name.erase(0, std::min(name.find_first_not_of(" \t"), name.size()));
+    std::string name(Trimmed(this->Header.Names[i]));
     const std::string number = fmt::format("(component {})", i);
     name = name.empty() ? number : name;
     while (!taken.insert(name).second) {

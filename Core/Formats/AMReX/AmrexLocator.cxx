@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include <sys/stat.h>
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace fs = std::filesystem;
 
@@ -157,11 +157,11 @@ void Locator::ExamineFile(int file)
 void Locator::ReadFileSize(int file)
 {
   const std::string& path = this->Table.Files[static_cast<std::size_t>(file)];
-  struct stat state = {};
-  if (::stat(path.c_str(), &state) != 0 || !S_ISREG(state.st_mode)) {
+  const std::optional<std::uint64_t> bytes = SizeOfFile(path);
+  if (!bytes) {
     CheckRegularFile(path);  // throws an error with the cause
   }
-  this->Files[static_cast<std::size_t>(file)].Bytes = static_cast<std::uint64_t>(state.st_size);
+  this->Files[static_cast<std::size_t>(file)].Bytes = bytes.value_or(0);
 }
 
 /// Reads the headers of a file up to the first valid one, which shows the lengths of the others, and lists

@@ -3,6 +3,7 @@
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Base/Text.h"
 #include "Formats/Container/ContainerLog.h"
 #include "Formats/Container/StepLayout.h"
@@ -28,13 +29,6 @@ std::vector<std::byte> Pack(const StepLocations& locations)
   writer.Append(Encode(locations.Record));
   writer.Append(locations.Rows);
   return writer.Release();
-}
-
-std::optional<std::uint64_t> SizeOfFile(const std::string& path)
-{
-  std::error_code fault;
-  const std::uint64_t size = fs::file_size(path, fault);
-  return fault ? std::nullopt : std::optional(size);
 }
 
 /// Locates values by the record of their step. Opens only files with compressed values, and for checksums the

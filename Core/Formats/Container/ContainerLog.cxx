@@ -6,7 +6,6 @@
 #include "Base/File.h"
 #include "Catalog/CheckCatalog.h"
 #include "Formats/Container/StepLayout.h"
-#include "Formats/FindSteps.h"
 #include "Hdf5/Structure.h"
 
 #include <fmt/format.h>

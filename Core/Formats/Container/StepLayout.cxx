@@ -1,12 +1,14 @@
 #include "Formats/Container/StepLayout.h"
 
+#include "Base/Bytes.h"
+#include "Base/Text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -71,7 +73,7 @@ std::string MeshLinkNameOf(const Catalog& catalog, const Variable& variable)
 /// Returns the names of the variables' data sets below the group of a level. The names are all different.
 std::vector<std::string> LinkNamesOf(const Catalog& catalog)
 {
-  std::set<std::string> taken;
+  UniqueNames links;
   std::vector<std::string> names;
   for (const Variable& variable : catalog.Variables) {
     if (variable.Role != MeshRole::Values && variable.Role != MeshRole::Flags) {
@@ -80,12 +82,7 @@ std::vector<std::string> LinkNamesOf(const Catalog& catalog)
     }
     std::string name = variable.Name.empty() || variable.Name == "." ? "unnamed" : variable.Name;
     std::replace(name.begin(), name.end(), '/', '_');  // in HDF5, a slash would denote a group
-    const std::string folder = variable.Center == Centering::Cell ? "/CellData/" : "/PointData/";
-    std::string link = folder + name;
-    for (int i = 2; !taken.insert(link).second; ++i) {
-      link = fmt::format("{}{}_{}", folder, name, i);
-    }
-    names.push_back(link);
+    names.push_back(links.Add((variable.Center == Centering::Cell ? "/CellData/" : "/PointData/") + name));
   }
   return names;
 }
@@ -111,7 +108,7 @@ std::uint64_t TuplesPerChunk(const Catalog& catalog, const DataSet& set)
     return std::min(all, std::clamp(all / patches / 2, fewest, most));
   }
   if (least <= most) {
-    return std::min(all, least * ((fewest + least - 1) / least));
+    return std::min(all, RoundUp(fewest, least));
   }
   std::uint64_t parts = (least + most - 1) / most;
   while (parts < 2 * (least / most) + 2 && least % parts != 0) {

@@ -13,7 +13,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <set>
 
 namespace patchio::container {
 namespace {
@@ -277,18 +276,15 @@ void MakeEncodable(Catalog& data)
   if (!fault.empty()) {
     throw Error(fmt::format("PatchIO cannot write step {}. {}", data.Step, fault));
   }
-  std::set<std::string> taken;
+  UniqueNames names;
   for (const Variable& variable : data.Variables) {
-    taken.insert(variable.Name);
+    names.Add(variable.Name);
   }
   for (Variable& variable : data.Variables) {
     const std::string name =
         json::parse(json(variable.Name).dump(-1, ' ', false, json::error_handler_t::replace));
     if (name != variable.Name) {
-      variable.Name = name;
-      for (int i = 2; !taken.insert(variable.Name).second; ++i) {
-        variable.Name = fmt::format("{}_{}", name, i);
-      }
+      variable.Name = names.Add(name);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "Formats/GRADS/GradsCatalog.h"
 
 #include "Base/Error.h"
+#include "Base/Text.h"
 #include "Formats/GRADS/GradsFormat.h"
 
 #include <fmt/format.h>
@@ -9,8 +10,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
-#include <set>
 
 namespace patchio::grads {
 
@@ -59,19 +58,6 @@ std::vector<double> HeightsOf(const Descriptor& descriptor)
                      : static_cast<double>(k);
   }
   return heights;
-}
-
-/// Makes the names of variables unique, because ParaView identifies arrays by their names.
-void MakeNamesUnique(std::vector<Variable>& variables)
-{
-  std::set<std::string> taken;
-  std::map<std::string, int> numbers;  // next number to try for each name; avoids quadratic time
-  for (Variable& variable : variables) {
-    const std::string stem = variable.Name;
-    while (!taken.insert(variable.Name).second) {
-      variable.Name = fmt::format("{}_{}", stem, ++numbers.try_emplace(stem, 1).first->second);
-    }
-  }
 }
 
 /// Makes the catalog of a descriptor.
@@ -214,7 +200,10 @@ void CatalogMaker::AddVariables()
       this->Result.Variables.push_back(variable);
     }
   }
-  MakeNamesUnique(this->Result.Variables);
+  UniqueNames names;  // ParaView identifies arrays by their names
+  for (Variable& variable : this->Result.Variables) {
+    variable.Name = names.Add(variable.Name);
+  }
   this->Result.ResetPresence();
   for (std::size_t v = 0; v < this->Result.Variables.size(); ++v) {
     const MemberVariable place = MemberVariableOf(d, static_cast<int>(v));

@@ -2,6 +2,7 @@
 
 #include "Base/Bytes.h"
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Base/Text.h"
 #include "Formats/GRADS/GradsFiles.h"
 #include "Formats/GRADS/GradsText.h"
@@ -13,7 +14,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -678,7 +678,7 @@ Descriptor ReadDescriptor(const std::string& path)
 
 Descriptor ParseDescriptor(const std::string& path, const std::string& text)
 {
-  return Parser(std::filesystem::absolute(path).lexically_normal().string(), text).Run();
+  return Parser(AbsolutePath(path), text).Run();
 }
 
 }  // namespace patchio::grads

@@ -116,17 +116,6 @@ std::string ByteOrderWarning(const Descriptor& descriptor, std::int64_t step)
       FileName(descriptor, step, 0), words, asDescribed, order, otherwise, right, right, descriptor.Path);
 }
 
-/// Returns the size of a file in bytes, or nothing if `path` is not a plain file.
-std::optional<std::int64_t> SizeOfFile(const std::string& path)
-{
-  std::error_code fault;
-  if (!fs::is_regular_file(path, fault)) {
-    return std::nullopt;
-  }
-  const auto bytes = fs::file_size(path, fault);
-  return fault ? std::nullopt : std::optional<std::int64_t>(static_cast<std::int64_t>(bytes));
-}
-
 /// Finds the steps whose files exist.
 class StepFinder
 {
@@ -175,19 +164,20 @@ void StepFinder::AddFile(std::int64_t first, std::int64_t count)
   std::vector<std::string> names;
   for (std::int64_t member = 0; member < members; ++member) {
     const std::string& name = names.emplace_back(FileName(this->Description, first, member));
-    const auto bytes = SizeOfFile(name);
-    if (!bytes) {
+    const std::optional<std::uint64_t> size = SizeOfFile(name);
+    if (!size) {
       this->FirstMissingMember = this->MissingMembers++ == 0 ? name : this->FirstMissingMember;
       continue;
     }
     any = true;
-    const std::int64_t here = this->Layout.CompleteSteps(count, *bytes);
-    if (*bytes != this->Layout.FileBytes(count)) {
-      this->CheckOptions(name, *bytes, count);
+    const auto bytes = static_cast<std::int64_t>(*size);
+    const std::int64_t here = this->Layout.CompleteSteps(count, bytes);
+    if (bytes != this->Layout.FileBytes(count)) {
+      this->CheckOptions(name, bytes, count);
     }
     if (here < count) {
-      this->AddShortFile(name, *bytes, count, here);
-    } else if (*bytes > this->Layout.FileBytes(count)) {
+      this->AddShortFile(name, bytes, count, here);
+    } else if (bytes > this->Layout.FileBytes(count)) {
       this->FirstLong = this->LongFiles++ == 0 ? name : this->FirstLong;
     }
     whole = std::min(whole, here);

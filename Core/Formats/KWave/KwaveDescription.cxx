@@ -1,8 +1,8 @@
 #include "Formats/KWave/KwaveFile.h"
 
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Base/Text.h"
-#include "Formats/FindSteps.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

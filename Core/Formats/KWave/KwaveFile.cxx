@@ -2,8 +2,8 @@
 
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Base/Text.h"
-#include "Formats/FindSteps.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #include "Formats/KWave/KwaveFormat.h"
 
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Catalog/Box.h"
 #include "Formats/Hdf5Locator.h"
 #include "Formats/KWave/KwaveFile.h"
@@ -20,7 +21,7 @@ using hdf5::StorageLayout;
 
 KwaveDescription Describe(const std::string& path)
 {
-  const std::string absolute = fs::absolute(path).lexically_normal().string();
+  const std::string absolute = AbsolutePath(path);
   if (TypeOfFile(absolute) == FileType::Checkpoint) {
     throw FileError(absolute, "a k-Wave output or input file", "a checkpoint for restarts",
         "Open the output file of the run, which has all steps up to the checkpoint");

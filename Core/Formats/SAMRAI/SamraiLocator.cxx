@@ -466,9 +466,8 @@ void Locator::OrderRequests()
     const Presence presence = this->Data.PresenceOf(variable, patch);
     if (presence == Presence::Stored) {
       keys.emplace_back(this->Data.Patches[patch].File, patch, i);
-    } else if (presence != Presence::Absent) {
-      this->Table.Locations[i].Kind = Encoding::Constant;
-      this->Table.Locations[i].Value = presence == Presence::One ? 1.0f : 0.0f;
+    } else {
+      this->Table.Locations[i] = ImpliedLocation(presence);
     }
   }
   if (!std::is_sorted(keys.begin(), keys.end())) {

@@ -200,7 +200,7 @@ Series SamraiFormat::OpenSeries(const std::string& path, const SeriesOptions& op
     return OpenDumpList(fs::absolute(path), options);
   }
   Series series;
-  series.Steps.push_back(HeadOf(fs::absolute(path).lexically_normal().string(), options, ReadSummaryHead));
+  series.Steps.push_back(HeadOf(AbsolutePath(path), options, ReadSummaryHead));
   AddNotes(series);
   return series;
 }

@@ -2,6 +2,7 @@
 
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Catalog/Box.h"
 #include "Formats/Hdf5Locator.h"
 #include "Hdf5/Dataset.h"
@@ -14,7 +15,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <set>
@@ -793,7 +793,7 @@ void FileReader::CheckTuples(
 
 FileDescription ReadFileDescription(const std::string& path, int step)
 {
-  return FileReader(std::filesystem::absolute(path).lexically_normal().string(), step).Run();
+  return FileReader(AbsolutePath(path), step).Run();
 }
 
 }  // namespace patchio::vtkhdf

@@ -2,6 +2,7 @@
 
 #include "Base/Bytes.h"
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Catalog/Box.h"
 #include "Formats/Hdf5Locator.h"
 #include "Formats/VTKHDF/VtkhdfAccess.h"
@@ -334,7 +335,7 @@ std::string VtkhdfFormat::UnsupportedContents(const std::string& path) const
 Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& options) const
 {
   Series series;
-  const std::string absolute = fs::absolute(path).lexically_normal().string();
+  const std::string absolute = AbsolutePath(path);
   const auto known = options.KnownHead ? options.KnownHead(absolute) : std::nullopt;
   if (known) {
     series.Steps.push_back(*known);

@@ -34,24 +34,6 @@ public:
   int Gathered = 0;
 };
 
-/// One of two ranks, which run one after the other: rank 0's broadcasts are stored, and rank 1 receives them
-/// later.
-class OneOfTwo : public OneOfThree
-{
-public:
-  OneOfTwo(int rank, std::vector<std::byte>& wire) : RankValue(rank), Wire(wire) {}
-  int Rank() const override { return this->RankValue; }
-  int Size() const override { return 2; }
-  void Broadcast(std::vector<std::byte>& bytes) override
-  {
-    (this->RankValue == 0 ? this->Wire : bytes) = this->RankValue == 0 ? bytes : this->Wire;
-  }
-
-private:
-  int RankValue;
-  std::vector<std::byte>& Wire;
-};
-
 void Fail()
 {
   throw Error("mine");
@@ -105,27 +87,6 @@ TEST(RunOnAllRanks, FailsOnEveryRankWithTheFirstRanksFault)
   EXPECT_EQ(testing::MessageOf([&] { RunOnAllRanks(comm, [] {}); }), "after");
   comm.Before = "before";
   EXPECT_EQ(testing::MessageOf([&] { RunOnAllRanks(comm, Fail); }), "before");
-}
-
-TEST(BytesOfRankZero, ReachAllRanks)
-{
-  std::vector<std::byte> wire;
-  OneOfTwo zero(0, wire), one(1, wire);
-  const std::vector<std::byte> bytes{std::byte{5}, std::byte{0}};
-  EXPECT_EQ(ProduceOnRankZero(zero, [&] { return bytes; }), bytes);
-  const auto notAsked = []() -> std::vector<std::byte> { throw Error("asked the wrong rank"); };
-  EXPECT_EQ(ProduceOnRankZero(one, notAsked), bytes);
-  EXPECT_TRUE(ProduceOnRankZero(zero, [] { return std::vector<std::byte>(); }).empty());
-  EXPECT_TRUE(ProduceOnRankZero(one, notAsked).empty());
-}
-
-TEST(BytesOfRankZero, FailOnAllRanksWhenRankZeroFails)
-{
-  std::vector<std::byte> wire;
-  OneOfTwo zero(0, wire), one(1, wire);
-  const auto fail = []() -> std::vector<std::byte> { throw Error("of rank 0"); };
-  EXPECT_EQ(testing::MessageOf([&] { ProduceOnRankZero(zero, fail); }), "of rank 0");
-  EXPECT_EQ(testing::MessageOf([&] { ProduceOnRankZero(one, fail); }), "of rank 0");
 }
 
 }  // namespace patchio

@@ -128,42 +128,12 @@ TEST(Bytes, ComeBackInTheOrderInWhichTheyWent)
   EXPECT_THROW(in.Get<char>(), Error);
 }
 
-TEST(Bytes, TakeARecordByOneList)
-{
-  struct Record
-  {
-    std::string Name;
-    int Number = 0;
-    std::vector<double> Values;
-  };
-  const auto members = [](auto& record) { return std::tie(record.Name, record.Number, record.Values); };
-  const Record before{"a", 7, {1, 2}};
-  ByteWriter out, single;
-  out.Append(members(before));
-  single.Append(before.Name);
-  single.Append(before.Number);
-  single.Append(before.Values);
-  const std::vector<std::byte> bytes = out.Release();
-  EXPECT_EQ(bytes, single.Release());
-  Record after;
-  ByteReader in(bytes);
-  in.Get(members(after));
-  EXPECT_EQ(after.Name, "a");
-  EXPECT_EQ(after.Number, 7);
-  EXPECT_EQ(after.Values, before.Values);
-  EXPECT_THROW(in.Get(members(after)), Error);
-}
-
 TEST(Texts, JoinedAreSplitAgain)
 {
   const std::vector<std::string> texts{"one", "", std::string("th\0ree", 6)};
   EXPECT_EQ(SplitTexts(JoinTexts(texts)), texts);
   EXPECT_EQ(SplitTexts(JoinTexts({})), std::vector<std::string>{});
-}
-
-TEST(Texts, OthersAreRefused)
-{
-  const std::string joined = JoinTexts({"one", "two"});
+  const std::string joined = JoinTexts(texts);
   EXPECT_THROW(SplitTexts(joined.substr(0, joined.size() - 1)), Error);
 }
 

@@ -214,34 +214,6 @@ TEST(Nesting, NeverHidesACellWithAHoleEvenAtLargeRatios)
   }
 }
 
-TEST(Nesting, CoversACellThatTwoChildrenShare)
-{
-  Catalog catalog;
-  AddLevel(catalog, {{{0, 0, 0}, {2, 0, 0}}});
-  AddLevel(catalog, {{{0, 0, 0}, {2, 1, 1}}, {{3, 0, 0}, {3, 1, 1}}}, {2, 2, 2});
-  EXPECT_EQ(Nesting(catalog, All(catalog)).CoveredCells(0), (Flags{1, 1, 0}));
-  EXPECT_EQ(Nesting(catalog, {true, true, false}).CoveredCells(0), (Flags{1, 0, 0}));
-}
-
-TEST(Nesting, HidesNothingUnderPatchesThatAreNotShown)
-{
-  Catalog catalog;
-  AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}});
-  AddLevel(catalog, {{{0, 0, 0}, {7, 7, 7}}}, {2, 2, 2});
-  EXPECT_EQ(Nesting(catalog, {true, true}).CoveredCells(0), Flags(64, 1));
-  EXPECT_TRUE(Nesting(catalog, {true, false}).CoveredCells(0).empty());
-  EXPECT_TRUE(Nesting(catalog, {true, false}).ChildrenOf(0).empty());
-}
-
-TEST(Nesting, LooksAtTheNextLevelOnly)
-{
-  Catalog catalog;
-  AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}});
-  AddLevel(catalog, {{{90, 90, 90}, {91, 91, 91}}}, {2, 2, 2});
-  AddLevel(catalog, {{{0, 0, 0}, {15, 15, 15}}}, {2, 2, 2});
-  EXPECT_TRUE(Nesting(catalog, All(catalog)).ChildrenOf(0).empty());
-}
-
 TEST(Nesting, TakesLevelsWithoutPatches)
 {
   Catalog catalog;
@@ -259,19 +231,6 @@ TEST(Nesting, WorksAtTheEndsOfTheIndexRange)
   const Nesting nesting(catalog, All(catalog));
   EXPECT_EQ(nesting.CoveredCells(1), (Flags{1, 1}));
   EXPECT_TRUE(nesting.CoveredCells(0).empty());
-}
-
-TEST(Nesting, FindsChildrenOfHugeAmongTinyPatches)
-{
-  Dice dice(12345);
-  Catalog catalog;
-  AddLevel(catalog, BoxesAtRandom(3, 50, -40, 40, 30, dice));
-  std::vector<Box> boxes = BoxesAtRandom(3, 900, -80, 80, 1, dice);
-  for (int i = 0; i < 30; ++i) {
-    boxes[i * 30] = {{-80, -80, -80 + i}, {80, 80, 80}};
-  }
-  AddLevel(catalog, boxes, {2, 2, 2});
-  ExpectChildrenByDefinition(catalog, All(catalog));
 }
 
 TEST(Nesting, TakesAPatchOverTheWholeIndexRange)
@@ -368,7 +327,7 @@ TEST(NestingOfCurvilinearGrids, KnowsItsOwnCellsOnlyAmongGhostCells)
 
 TEST(NestingOfCurvilinearGrids, BelievesTheChildTable)
 {
-  const Catalog catalog = TwoBlocks();
+  Catalog catalog = TwoBlocks();
   const Nesting nesting(catalog, All(catalog));
   EXPECT_FALSE(nesting.HasUnownedCells(1)) << "the same indices are other places";
   EXPECT_EQ(nesting.OwnedCells(1), std::vector<Box>{catalog.Patches[1].Cells});
@@ -377,6 +336,11 @@ TEST(NestingOfCurvilinearGrids, BelievesTheChildTable)
   EXPECT_EQ(nesting.ChildrenOf(1), std::vector<int>{3});
   EXPECT_EQ(nesting.CoveredCells(0), (Flags{1, 1, 0, 0}));
   EXPECT_EQ(nesting.CoveredCells(1), (Flags{0, 0, 1, 1}));
+  EXPECT_TRUE(Nesting(catalog, {true, true, false, true}).CoveredCells(0).empty());
+  catalog.ChildBegin.clear();
+  catalog.Children.clear();
+  EXPECT_TRUE(Nesting(catalog, All(catalog)).ChildrenOf(0).empty());
+  EXPECT_TRUE(Nesting(catalog, All(catalog)).CoveredCells(0).empty());
 }
 
 TEST(Nesting, TakesNothingFromSeparateBoxes)
@@ -389,21 +353,6 @@ TEST(Nesting, TakesNothingFromSeparateBoxes)
   EXPECT_TRUE(nesting.KnowsOwners(1));
   EXPECT_FALSE(nesting.HasUnownedCells(2)) << "a box of its own";
   EXPECT_TRUE(nesting.CellsShownElsewhere(0).empty());
-}
-
-TEST(NestingOfCurvilinearGrids, HidesNothingWithoutAChildTable)
-{
-  Catalog catalog = TwoBlocks();
-  catalog.ChildBegin.clear();
-  catalog.Children.clear();
-  EXPECT_TRUE(Nesting(catalog, All(catalog)).ChildrenOf(0).empty());
-  EXPECT_TRUE(Nesting(catalog, All(catalog)).CoveredCells(0).empty());
-}
-
-TEST(NestingOfCurvilinearGrids, LeavesOutChildrenThatAreNotShown)
-{
-  const Catalog catalog = TwoBlocks();
-  EXPECT_TRUE(Nesting(catalog, {true, true, false, true}).CoveredCells(0).empty());
 }
 
 #ifndef PATCHIO_SANITIZED

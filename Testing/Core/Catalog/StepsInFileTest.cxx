@@ -133,16 +133,6 @@ TEST(LevelsSideBySide, AreChecked)
   EXPECT_TRUE(refused([](Catalog& c) { c.Lattice = Box(); }));
 }
 
-TEST(LevelsSideBySide, HideNothing)
-{
-  Catalog catalog = SideBySide();
-  const std::vector<bool> shown(4, true);
-  EXPECT_TRUE(Nesting(catalog, shown).CoveredCells(0).empty());
-  EXPECT_TRUE(Nesting(catalog, shown).CoveredBoxes(0).empty());
-  catalog.Levels[1].Role = LevelRole::Refinement;
-  EXPECT_FALSE(Nesting(catalog, shown).CoveredCells(0).empty()) << "or this test sees nothing";
-}
-
 TEST(LevelsSideBySide, BecomeBlocksByTheirNumbers)
 {
   Catalog catalog = SideBySide();

@@ -60,19 +60,15 @@ Catalog TwoLevels(Dice& dice)
   Catalog catalog;
   catalog.Step = 7;
   catalog.Time = 0.5;
-  catalog.Levels.resize(2);
-  catalog.Levels[1].Ratio = {2, 2, 2};
-  catalog.Levels[1].Spacing = {0.5, 0.5, 0.5};
-  for (int level = 0; level < 2; ++level) {
-    catalog.Levels[level].FirstPatch = static_cast<int>(catalog.Patches.size());
+  for (const int level : {0, 1}) {
+    std::vector<Box> boxes;
     for (int i = 0; i < 8; ++i) {
-      Patch& patch = catalog.Patches.emplace_back();
-      patch.Level = level;
-      patch.Number = catalog.Levels[level].PatchCount++;
-      patch.Cells.Lower = {4 * (7 - i), 0, level};
-      patch.Cells.Upper = {patch.Cells.Lower[0] + static_cast<int>(dice.Between(0, 3)), 2, level + 1};
+      const int first = 4 * (7 - i), last = first + static_cast<int>(dice.Between(0, 3));
+      boxes.push_back({{first, 0, level}, {last, 2, level + 1}});
     }
+    testing::AddLevel(catalog, boxes, level == 0 ? Int3{1, 1, 1} : Int3{2, 2, 2});
   }
+  catalog.Levels[1].Spacing = {0.5, 0.5, 0.5};
   catalog.Variables.resize(3);
   catalog.Variables[0].Name = "a/b";
   catalog.Variables[1].Name = "a_b";
@@ -119,6 +115,23 @@ void WriteAll(StepWriter& step, Dice& dice, const PatchVariable* without = nullp
   step.Write({middle, values.end()}, 1);
 }
 
+/// Returns a step of one level with the variables "a", "b", ... on all patches.
+StepToWrite SameEverywhere(const std::vector<Box>& boxes, const std::vector<ElementType>& types)
+{
+  StepToWrite step;
+  step.Types = types;
+  testing::AddLevel(step.Data, boxes);
+  step.Data.Variables.resize(types.size());
+  step.Data.ResetPresence();
+  for (std::size_t v = 0; v < types.size(); ++v) {
+    step.Data.Variables[v].Name = std::string(1, static_cast<char>('a' + v));
+    for (std::size_t p = 0; p < boxes.size(); ++p) {
+      step.Data.SetPresence(static_cast<int>(v), static_cast<int>(p), Presence::Stored);
+    }
+  }
+  return step;
+}
+
 class Container : public ::testing::Test
 {
 protected:
@@ -132,13 +145,14 @@ protected:
     }
     return step;
   }
-  void WriteStep(std::int64_t number)
+  void WriteStep(const StepToWrite& step)
   {
     ContainerWriter writer(*this->Alone, this->Path);
-    const std::unique_ptr<StepWriter> step = writer.Begin(this->StepOf(number));
-    WriteAll(*step, this->Random);
-    writer.Commit(*step);
+    const std::unique_ptr<StepWriter> writing = writer.Begin(step);
+    WriteAll(*writing, this->Random);
+    writer.Commit(*writing);
   }
+  void WriteStep(std::int64_t number) { this->WriteStep(this->StepOf(number)); }
 
   Dice Random{11};
   testing::TempFolder Folder;
@@ -150,28 +164,18 @@ protected:
 
 }  // namespace
 
-TEST(RecordLogTest, ComesBack)
-{
-  Dice dice(1);
-  for (int round = 0; round < 50; ++round) {
-    const std::vector<std::string> records = RandomRecords(dice);
-    const std::string log = LogOf(records);
-    const RecordLog found = ReadRecords(log);
-    EXPECT_EQ(found.Records, records);
-    EXPECT_EQ(found.End, log.size());
-    EXPECT_EQ(found.DamagedBytes + found.TrailingBytes, 0u);
-  }
-}
-
 TEST(RecordLogTest, ACutLogHasTheRecordsBeforeTheCut)
 {
   Dice dice(2);
   for (int round = 0; round < 200; ++round) {
     std::vector<std::string> records = RandomRecords(dice);
     const std::string log = LogOf(records);
-    const std::size_t cut = dice.Between(0, static_cast<std::int64_t>(log.size()) - 1);
+    const bool whole = round % 4 == 0;
+    const auto size = static_cast<std::int64_t>(log.size());
+    const std::size_t cut = whole ? size : dice.Between(0, size - 1);
     const RecordLog found = ReadRecords(std::string_view(log).substr(0, cut));
-    ASSERT_LT(found.Records.size(), records.size());
+    ASSERT_EQ(found.Records.size() == records.size(), whole);
+    EXPECT_TRUE(!whole || found.TrailingBytes == 0);
     records.resize(found.Records.size());
     EXPECT_EQ(found.Records, records);
     EXPECT_EQ(found.End, LogOf(records).size()) << "the next record goes where the last whole one ends";
@@ -217,7 +221,7 @@ TEST(RecordLogTest, ADamagedLastRecordIsNotOneThatIsBeingWritten)
 TEST(RecordLogTest, AForgedLogTakesNoLongerThanItsSize)
 {
   // Each byte begins a damaged fragment.
-  EXPECT_TRUE(ReadRecords(std::string(std::size_t(1) << 26, '\1')).Records.empty());
+  EXPECT_TRUE(ReadRecords(std::string(std::size_t(1) << 24, '\1')).Records.empty());
 }
 
 TEST(StepLayout, RowsAreAPermutationByLevelAndFile)
@@ -255,43 +259,6 @@ TEST(StepLayout, EveryVariableHasADataSetOfItsOwn)
                        "PatchIO/Level0/PointData/c", "VTKHDF/Level1/CellData/a_b",
                        "VTKHDF/Level1/CellData/a_b_2", "PatchIO/Level1/PointData/c"}))
       << "what some patches lack is not where others look";
-}
-
-TEST_F(Container, ComesBack)
-{
-  this->WriteStep(7);
-  this->WriteStep(3);
-  const ContainerFormat format;
-  const Series series = format.OpenSeries(this->Path, {});
-  ASSERT_EQ(series.Steps.size(), 2u);
-  EXPECT_EQ(series.Steps[0].Step, 3);
-  const Catalog catalog = format.ReadCatalog(series.Steps[1].Path);
-  std::vector<PatchVariable> requests;
-  for (int p = 0; p < 16; ++p) {
-    for (int v = 0; v < 3; ++v) {
-      requests.push_back({p, v});
-    }
-  }
-  const LocationTable places = format.Locate(catalog, requests, {});
-  EXPECT_TRUE(places.Problems.empty());
-  const PlainFile file(places.Files[0]);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const auto [p, v] = requests[i];
-    if (v == 2 && p % 3 == 1) {
-      EXPECT_EQ(places.Locations[i].Kind, Encoding::Absent);
-      continue;
-    }
-    const ByteRange& extent = places.ByteRanges[places.Locations[i].First];
-    std::vector<double> values(extent.Bytes / sizeof(double));
-    file.Read(extent.Offset, values.data(), extent.Bytes);
-    ASSERT_EQ(values.size(), ValuesOf(catalog, v, p));
-    for (std::size_t n = 0; n < values.size(); ++n) {
-      ASSERT_EQ(values[n], Value(p, v, n));
-    }
-    const ValueRange range = format.RangesOf(catalog, v)[p];
-    EXPECT_EQ(range.Least, *std::min_element(values.begin(), values.end()));
-    EXPECT_EQ(range.Greatest, *std::max_element(values.begin(), values.end()));
-  }
 }
 
 /// Reads all values of a step, as blocks of several patches or by patch.
@@ -422,16 +389,18 @@ TEST(Crc32, IsMadeOfParts)
 /// A folder with any name is a container if it has a container's log.
 TEST_F(Container, IsWhatHasALogWhateverItIsCalled)
 {
-  const std::string good = this->Folder / "run", bare = this->Folder / "bare.pio";
-  for (const std::string& folder : {good, bare, this->Folder / "exported"}) {
-    this->Path = folder;
+  for (const char* name : {"run", "bare.pio", "exported", "dumps.visit", "summary.samrai", "a.h5", "a.ctl",
+           "plt00000", "a.vtkhdf"}) {
+    this->Path = this->Folder / name;
     this->WriteStep(7);
+    for (const char* below : {"", "/", "/index", "/step.000007.hdf"}) {
+      const std::string path = this->Path + below;
+      ASSERT_NE(FindFormat(path), nullptr) << path;
+      EXPECT_STREQ(FindFormat(path)->Name(), "Container") << path;
+      EXPECT_EQ(FormatOf(path).OpenSeries(path, {}).Steps.size(), 1u) << path;
+    }
   }
-  for (const std::string& path : {good, good + "/", good + "/index", good + "/step.000007.hdf"}) {
-    ASSERT_NE(FindFormat(path), nullptr) << path;
-    EXPECT_STREQ(FindFormat(path)->Name(), "Container") << path;
-  }
-  EXPECT_EQ(FormatOf(good).ReadCatalog(good + "/step.000007.hdf").Variables.size(), 3U);
+  const std::string good = this->Folder / "run", bare = this->Folder / "bare.pio";
   // A damaged log must not turn its steps into VTKHDF files, which lack some of the variables.
   std::ofstream(good + "/index") << "damaged";
   ASSERT_NE(FindFormat(good + "/step.000007.hdf"), nullptr);
@@ -443,26 +412,12 @@ TEST_F(Container, IsWhatHasALogWhateverItIsCalled)
   EXPECT_THAT(MessageOf([&] { FormatOf(bare + "/step.000007.hdf").ReadCatalog(bare + "/step.000007.hdf"); }),
       HasSubstr("bare.pio/index: No such file or directory"));
   // A folder of exported steps is not a container, so nothing is written or removed there.
+  this->Path = this->Folder / "exported";
   std::filesystem::remove(this->Path + "/index");
   EXPECT_STREQ(FindFormat(this->Path + "/step.000007.hdf")->Name(), "VTKHDF");
   EXPECT_THAT(MessageOf([&] { this->WriteStep(8); }),
       HasSubstr("a folder with step.000007.hdf, but without the log of a container"));
   EXPECT_TRUE(std::filesystem::exists(this->Path + "/step.000007.hdf"));
-}
-
-/// Files of other formats may have such names.
-TEST_F(Container, IsRecognizedByItsLogNotByItsName)
-{
-  for (const char* name : {"dumps.visit", "summary.samrai", "a.h5", "a.ctl", "plt00000", "a.vtkhdf"}) {
-    this->Path = this->Folder / name;
-    this->WriteStep(7);
-    for (const std::string& path :
-        {this->Path, this->Path + "/", this->Path + "/index", this->Path + "/step.000007.hdf"}) {
-      ASSERT_NE(FindFormat(path), nullptr) << path;
-      EXPECT_STREQ(FindFormat(path)->Name(), "Container") << path;
-      EXPECT_EQ(FormatOf(path).OpenSeries(path, {}).Steps.size(), 1u) << path;
-    }
-  }
 }
 
 /// Files in a folder without a log stay, even if they have the names of container files.
@@ -563,67 +518,26 @@ TEST_F(Container, AForgedRecordGivesAMessage)
       HasSubstr("a.pio/index: step 1: The record of the step has the unknown type 'float7 '."));
   testing::WriteText(this->Path + "/index", head + RecordLog::Frame("?", head.size()));
   EXPECT_THAT(MessageOf([&] { ReadLog(this->Path); }), HasSubstr("a.pio/index: record 1: "));
-  int refused = 0;
-  for (int round = 0; round < 3000; ++round) {
-    std::string forged = sound;
-    for (std::int64_t edits = this->Random.Between(1, 3); edits > 0; --edits) {
-      // Mostly digits are changed, because they are counts and offsets.
-      const std::size_t at = this->Random.Between(0, static_cast<std::int64_t>(forged.size()) - 1);
-      const bool digit = forged[at] >= '0' && forged[at] <= '9';
-      forged[at] = static_cast<char>(digit ? this->Random.Between('0', '9') : this->Random.Between(0, 255));
-      if (digit && this->Random.Between(0, 3) == 0) {
-        forged.insert(at, std::string(this->Random.Between(1, 18), '9'));
-      }
-    }
-    std::ofstream(this->Path + "/index", std::ios::binary) << head << RecordLog::Frame(forged, head.size());
-    const ContainerFormat format;
-    try {
-      const Series series = format.OpenSeries(this->Path, {});
-      const Catalog catalog = format.ReadCatalog(series.Steps[0].Path);
-      const LocationTable places = format.Locate(catalog, {{0, 0}, {9, 0}, {0, 1}, {9, 2}}, {});
-      for (const ByteRange& extent : places.ByteRanges) {
-        EXPECT_LE(extent.Offset + extent.Bytes, std::filesystem::file_size(places.Files[extent.File]));
-      }
-    } catch (const Error& error) {
-      ++refused;
-    }
-  }
-  EXPECT_GT(refused, 1000);
 }
 
 // The boxes then take more than an aligned block, and HDF5 puts small tables before them.
 TEST_F(Container, ManyPatchesKeepTheirTables)
 {
   constexpr int patches = 50000;
+  std::vector<Box> boxes;
+  for (int p = 0; p < patches; ++p) {
+    boxes.push_back({{p % 50, p / 50 % 50, p / 2500}, {p % 50, p / 50 % 50, p / 2500}});
+  }
   for (const auto& compression : {std::vector<FilterType>{}, {FilterType::Deflate}}) {
-    StepToWrite step;
-    step.Data.Step = 1;
-    step.Data.Levels.resize(1);
-    step.Data.Levels[0].PatchCount = patches;
-    step.Data.Variables.resize(1);
-    step.Data.Variables[0].Name = "a";
-    step.Data.Patches.resize(patches);
-    for (int p = 0; p < patches; ++p) {
-      step.Data.Patches[p].Number = p;
-      step.Data.Patches[p].Cells = {{p % 50, p / 50 % 50, p / 2500}, {p % 50, p / 50 % 50, p / 2500}};
-    }
-    step.Data.ResetPresence();
-    for (int p = 0; p < patches; ++p) {
-      step.Data.SetPresence(0, p, Presence::Stored);
-    }
-    step.Types = {ElementType::Float64};
+    StepToWrite step = SameEverywhere(boxes, {ElementType::Float64});
     step.Compression = compression;
-    {
-      ContainerWriter writer(*this->Alone, this->Path, {true, 0});
-      const std::unique_ptr<StepWriter> writing = writer.Begin(step);
-      WriteAll(*writing, this->Random);
-      writer.Commit(*writing);
-    }
+    std::filesystem::remove_all(this->Path);
+    this->WriteStep(step);
     const ContainerFormat format;
     const Series series = format.OpenSeries(this->Path, {});
     const Catalog read = format.ReadCatalog(series.Steps[0].Path);
     ASSERT_EQ(read.Patches.size(), std::size_t(patches));
-    EXPECT_EQ(read.Patches[patches - 1].Cells, step.Data.Patches[patches - 1].Cells);
+    EXPECT_EQ(read.Patches[patches - 1].Cells, boxes.back());
     const std::vector<ValueRange> ranges = format.RangesOf(read, 0);
     for (const int p : {0, 1, 12345, patches - 1}) {
       EXPECT_EQ(ranges[p].Least, Value(p, 0, 0)) << p;
@@ -635,20 +549,8 @@ TEST_F(Container, ManyPatchesKeepTheirTables)
 TEST_F(Container, NeighboursOfOtherTypesKeepTheirRanges)
 {
   constexpr int cells = 100000;
-  StepToWrite step;
-  step.Data.Levels.resize(1);
-  step.Data.Levels[0].PatchCount = 1;
-  step.Data.Patches.resize(1);
-  step.Data.Patches[0].Cells = {{0, 0, 0}, {cells, 0, 0}};
-  step.Types = {ElementType::UInt8, ElementType::Float64, ElementType::Float64, ElementType::UInt64};
-  step.Data.Variables.resize(4);
-  for (int v = 0; v < 4; ++v) {
-    step.Data.Variables[v].Name = std::string(1, static_cast<char>('a' + v));
-  }
-  step.Data.ResetPresence();
-  for (int v = 0; v < 4; ++v) {
-    step.Data.SetPresence(v, 0, Presence::Stored);
-  }
+  const StepToWrite step = SameEverywhere({{{0, 0, 0}, {cells, 0, 0}}},
+      {ElementType::UInt8, ElementType::Float64, ElementType::Float64, ElementType::UInt64});
   const std::vector<std::uint8_t> bytes(cells + 1, 3);
   const std::vector<double> numbers(cells + 1, 1.1);
   const std::vector<std::uint64_t> large(cells + 1, (std::uint64_t(1) << 60) - 1);  // 2^60 as a double
@@ -675,10 +577,7 @@ TEST_F(Container, NamesThatAreNoUtf8AreFoundAgain)
   step.Data.Variables[0].Name = "d\xfc";
   step.Data.Variables[1].Name = "d\xfd";
   step.Data.Variables[2].Name = "d\xc3\xbc";
-  ContainerWriter writer(*this->Alone, this->Path);
-  const std::unique_ptr<StepWriter> writing = writer.Begin(step);
-  WriteAll(*writing, this->Random);
-  writer.Commit(*writing);
+  this->WriteStep(step);
   const StepRecord record = Decode(ReadLog(this->Path)->Steps[0].Bytes);
   EXPECT_EQ(record.Data.Variables[0].Name, "d\xef\xbf\xbd");
   EXPECT_EQ(record.Data.Variables[1].Name, "d\xef\xbf\xbd_2");

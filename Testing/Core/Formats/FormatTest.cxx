@@ -13,82 +13,47 @@ using testing::TempFolder;
 using testing::WriteText;
 using Values = std::vector<double>;
 
-Series MakeSeries(const Values& times, const std::vector<std::int64_t>& steps)
-{
-  Series series;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    series.Steps.push_back({"", times[i], steps[i]});
-  }
-  return series;
-}
-
 }  // namespace
 
-TEST(TimeValues, AreTheTimesWhereTheyIncrease)
-{
-  EXPECT_EQ(TimeValues(MakeSeries({0, 0.5, 2}, {0, 10, 20})), (Values{0, 0.5, 2}));
-}
-
-TEST(TimeValues, AreTheStepsWhereTimesRepeat)
-{
-  EXPECT_EQ(TimeValues(MakeSeries({0, 0.5, 0.5}, {0, 10, 20})), (Values{0, 10, 20}));
-}
-
-TEST(TimeValues, AreTheStepsWhereAllTimesAreZero)
-{
-  EXPECT_EQ(TimeValues(MakeSeries({0, 0, 0}, {3, 4, 99840})), (Values{3, 4, 99840}));
-}
-
-TEST(TimeValues, AreTheStepsWhereTimesDecrease)
-{
-  EXPECT_EQ(TimeValues(MakeSeries({0, 2, 1}, {0, 1, 2})), (Values{0, 1, 2}));
-}
-
-TEST(TimeValues, AreTheStepsWhereATimeIsNotANumber)
+TEST(TimeValues, AreTimesThatIncreaseOrElseSteps)
 {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(TimeValues(MakeSeries({0, nan, 1}, {5, 6, 7})), (Values{5, 6, 7}));
-}
-
-TEST(TimeValues, AreCountedWhereStepsRepeatToo)
-{
-  EXPECT_EQ(TimeValues(MakeSeries({1, 1, 1}, {4, 4, 5})), (Values{0, 1, 2}));
-}
-
-TEST(TimeValues, OfOneStepAreItsTime)
-{
-  EXPECT_EQ(TimeValues(MakeSeries({7}, {3})), Values{7});
-}
-
-TEST(TimeValues, OfOneStepAreFinite)
-{
-  const Values values = TimeValues(MakeSeries({std::numeric_limits<double>::quiet_NaN()}, {3}));
-  EXPECT_EQ(values, Values{3});
-}
-
-TEST(TimeValues, AreTheStepsWhereATimeIsInfinite)
-{
   const double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(TimeValues(MakeSeries({0, infinity}, {5, 6})), (Values{5, 6}));
+  struct Case
+  {
+    const char* Name;
+    Values Times;
+    std::vector<std::int64_t> Steps;
+    Values Expected;
+  };
+  const std::vector<Case> cases{{"times that increase", {0, 0.5, 2}, {0, 10, 20}, {0, 0.5, 2}},
+      {"times that repeat", {0, 0.5, 0.5}, {0, 10, 20}, {0, 10, 20}},
+      {"times of zero", {0, 0, 0}, {3, 4, 99840}, {3, 4, 99840}},
+      {"times that decrease", {0, 2, 1}, {0, 1, 2}, {0, 1, 2}},
+      {"a time that is not a number", {0, nan, 1}, {5, 6, 7}, {5, 6, 7}},
+      {"an infinite time", {0, infinity}, {5, 6}, {5, 6}},
+      {"steps that repeat, too", {1, 1, 1}, {4, 4, 5}, {0, 1, 2}}, {"one step", {7}, {3}, {7}},
+      {"one step without a time", {nan}, {3}, {3}}, {"no step", {}, {}, {}}};
+  for (const Case& one : cases) {
+    Series series;
+    for (std::size_t i = 0; i < one.Times.size(); ++i) {
+      series.Steps.push_back({"", one.Times[i], one.Steps[i]});
+    }
+    EXPECT_EQ(TimeValues(series), one.Expected) << one.Name;
+  }
 }
 
-TEST(TimeValues, OfNothingAreNone)
-{
-  EXPECT_TRUE(TimeValues({}).empty());
-}
-
-TEST(FormatOf, KnowsSamraiByName)
-{
-  EXPECT_STREQ(FormatOf("/some/where/dumps.visit").Name(), "SAMRAI");
-  EXPECT_STREQ(FormatOf("/some/where/summary.samrai").Name(), "SAMRAI");
-}
-
-TEST(FormatOf, LooksIntoOtherIndexFiles)
+TEST(FormatOf, KnowsSamraiByNameAndOtherIndexFilesByText)
 {
   const TempFolder folder;
   WriteText(folder / "mine.visit", "visit_dump.00000/summary.samrai \r\n");
+  WriteText(folder / "empty.visit", "");
   WriteText(folder / "other.visit", "!NBLOCKS 2\nlag_data.cycle_000000/lag_data.visit\n");
-  EXPECT_STREQ(FormatOf(folder / "mine.visit").Name(), "SAMRAI");
+  for (const std::string& path : {std::string("/some/where/dumps.visit"),
+           std::string("/some/where/summary.samrai"), folder / "mine.visit", folder / "empty.visit"}) {
+    EXPECT_STREQ(FormatOf(path).Name(), "SAMRAI") << path;
+  }
+  EXPECT_EQ(FindFormat(folder / "other.visit"), nullptr);
   EXPECT_THAT(
       MessageOf([&] { FormatOf(folder / "other.visit"); }), HasSubstr("found a file of another format"));
 }
@@ -104,15 +69,6 @@ TEST(FormatOf, SaysWhenAnHdf5FileIsCutOff)
   }
 }
 
-TEST(FindFormat, FindsTheFormatOfBrokenFiles)
-{
-  const TempFolder folder;
-  WriteText(folder / "empty.visit", "");
-  WriteText(folder / "other.visit", "!NBLOCKS 2\n");
-  EXPECT_STREQ(FindFormat(folder / "empty.visit")->Name(), "SAMRAI");
-  EXPECT_EQ(FindFormat(folder / "other.visit"), nullptr);
-}
-
 TEST(FormatOf, SaysWhenAFileIsMissing)
 {
   const TempFolder folder;
@@ -121,28 +77,16 @@ TEST(FormatOf, SaysWhenAFileIsMissing)
   EXPECT_THAT(message, HasSubstr("No such file or directory"));
 }
 
-TEST(FormatOf, SaysThatAFolderIsOne)
-{
-  const TempFolder folder;
-  EXPECT_THAT(MessageOf([&] { FormatOf(folder.Path()); }),
-      ::testing::AllOf(
-          HasSubstr("or a SAMRAI dumps.visit or summary.samrai"), HasSubstr(", found a folder")));
-}
-
-TEST(FormatOf, SaysWhatItCanOpen)
-{
-  const TempFolder folder;
-  WriteText(folder / "notes.txt", "hello");
-  EXPECT_THAT(MessageOf([&] { FormatOf(folder / "notes.txt"); }), HasSubstr("dumps.visit or summary.samrai"));
-}
-
 TEST(FormatOf, NamesWhatEachFormatOpens)
 {
   const TempFolder folder;
   WriteText(folder / "notes.txt", "hello");
-  const std::string message = MessageOf([&] { FormatOf(folder / "notes.txt"); });
+  const std::string ofFile = MessageOf([&] { FormatOf(folder / "notes.txt"); });
+  const std::string ofFolder = MessageOf([&] { FormatOf(folder.Path()); });
+  EXPECT_THAT(ofFolder, HasSubstr(", found a folder"));
+  EXPECT_THAT(ofFolder, HasSubstr("or a SAMRAI dumps.visit or summary.samrai"));
   for (const Format* format : AllFormats()) {
-    EXPECT_THAT(message, HasSubstr(format->SupportedFiles()));
+    EXPECT_THAT(ofFile, HasSubstr(format->SupportedFiles()));
   }
 }
 

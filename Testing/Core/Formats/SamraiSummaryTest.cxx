@@ -14,41 +14,6 @@ using namespace testing;  // the draft's data sets
 
 const std::string Basic = "/BASIC_INFO/";
 
-void ExpectSameLevelsAndPatches(const Catalog& read, const Catalog& written)
-{
-  ASSERT_EQ(read.Levels.size(), written.Levels.size());
-  for (std::size_t l = 0; l < read.Levels.size(); ++l) {
-    EXPECT_EQ(read.Levels[l].FirstPatch, written.Levels[l].FirstPatch);
-    EXPECT_EQ(read.Levels[l].PatchCount, written.Levels[l].PatchCount);
-    EXPECT_EQ(read.Levels[l].Ratio, written.Levels[l].Ratio);
-    EXPECT_EQ(read.Levels[l].Spacing, written.Levels[l].Spacing);
-  }
-  ASSERT_EQ(read.Patches.size(), written.Patches.size());
-  for (std::size_t p = 0; p < read.Patches.size(); ++p) {
-    EXPECT_EQ(read.Patches[p].Cells, written.Patches[p].Cells);
-    EXPECT_EQ(read.Patches[p].Level, written.Patches[p].Level);
-    EXPECT_EQ(read.Patches[p].Number, written.Patches[p].Number);
-    EXPECT_EQ(read.Patches[p].Writer, written.Patches[p].Writer);
-    EXPECT_EQ(read.Patches[p].File, written.Patches[p].File);
-  }
-}
-
-void ExpectSameVariables(const Catalog& read, const Catalog& written)
-{
-  ASSERT_EQ(read.Variables.size(), written.Variables.size());
-  for (std::size_t v = 0; v < read.Variables.size(); ++v) {
-    EXPECT_EQ(read.Variables[v].Name, written.Variables[v].Name);
-    EXPECT_EQ(read.Variables[v].StoredName, written.Variables[v].StoredName);
-    EXPECT_EQ(read.Variables[v].Center, written.Variables[v].Center);
-    EXPECT_EQ(read.Variables[v].Components, written.Variables[v].Components);
-    EXPECT_EQ(read.Variables[v].Ghosts, written.Variables[v].Ghosts);
-    EXPECT_EQ(read.Variables[v].Material, -1);
-    for (std::size_t p = 0; p < read.Patches.size(); ++p) {
-      EXPECT_EQ(read.PresenceOf(v, p), written.PresenceOf(v, p)) << "variable " << v << " on patch " << p;
-    }
-  }
-}
-
 class SamraiSummary : public ::testing::Test
 {
 protected:
@@ -69,46 +34,6 @@ protected:
   std::string Path = this->Folder / "summary.samrai";
   Hdf5Draft Draft = DraftSummary(SmallCatalog());
 };
-
-}  // namespace
-
-TEST_F(SamraiSummary, GivesTheCatalogOfATwoDimensionalDump)
-{
-  const Catalog written = SmallCatalog();
-  const Catalog read = this->Read(this->Draft);
-  EXPECT_EQ(read.Path, this->Path);
-  EXPECT_EQ(read.Dimension, 2);
-  EXPECT_EQ(read.Grid, GridType::Uniform);
-  EXPECT_EQ(read.Time, 0.25);
-  EXPECT_EQ(read.Step, 7);
-  EXPECT_EQ(read.Origin, written.Origin);
-  EXPECT_EQ(read.CoordinatesVariable, -1);
-  EXPECT_EQ(read.ChildBegin, written.ChildBegin);
-  EXPECT_EQ(read.Children, written.Children);
-  ExpectSameLevelsAndPatches(read, written);
-  ExpectSameVariables(read, written);
-}
-
-TEST_F(SamraiSummary, GivesTheCatalogOfAThreeDimensionalDump)
-{
-  Catalog written;
-  written.Origin = {0.5, 0, -8};
-  AddLevel(written, {{{-4, 2, 1}, {3, 5, 4}}, {{4, -2, 1}, {5, 5, 4}}});
-  AddLevel(written, {{{-8, 8, 3}, {-1, 11, 5}}}, {2, 4, 3});
-  written.Levels[0].Spacing = {1, 2, 4};
-  written.Levels[1].Spacing = {0.5, 0.5, 1.25};
-  written.Variables.push_back({"Div U # a::b", Centering::Cell, 9, {1, 0, 2}, "Div U # a::b", -1});
-  written.ResetPresence();
-  written.SetPresence(0, 1, Presence::Stored);
-  const Catalog read = this->Read(DraftSummary(written));
-  EXPECT_EQ(read.Dimension, 3);
-  EXPECT_EQ(read.Origin, written.Origin) << "XLO belongs to the lowest index, not to index 0";
-  EXPECT_TRUE(read.ChildBegin.empty());
-  ExpectSameLevelsAndPatches(read, written);
-  ExpectSameVariables(read, written);
-}
-
-namespace {
 
 /// Returns one level for each ratio, each with one patch on the cells 0 to 3.
 Catalog RefinedBy(const std::vector<Int3>& ratios)
@@ -143,28 +68,10 @@ TEST_F(SamraiSummary, RefusesRatiosThatTogetherLeaveTheRangeOfIndices)
       << "before anything overflows";
 }
 
-TEST_F(SamraiSummary, GivesTheHeadAlone)
-{
-  WriteHdf5(this->Path, {{Basic + "time", Doubles({0.5})}, {Basic + "time_step_number", Ints({3})}});
-  const TimeStep head = samrai::ReadSummaryHead(this->Path);
-  EXPECT_EQ(head.Path, this->Path);
-  EXPECT_EQ(head.Time, 0.5);
-  EXPECT_EQ(head.Step, 3);
-}
-
 TEST_F(SamraiSummary, TakesDumpsOfOldWritersWithoutGhosts)
 {
   this->Draft.erase(Basic + "var_number_ghosts");
   EXPECT_EQ(this->Read(this->Draft).Variables[2].Ghosts, (Int3{0, 0, 0}));
-}
-
-TEST_F(SamraiSummary, TakesDumpsWithoutVariables)
-{
-  this->Draft[Basic + "number_visit_variables"] = Ints({0});
-  for (const char* name : {"var_names", "var_cell_centered", "var_number_components", "var_number_ghosts"}) {
-    this->Draft.erase(Basic + name);
-  }
-  EXPECT_TRUE(this->Read(this->Draft).Variables.empty());
 }
 
 TEST_F(SamraiSummary, TakesRectilinearAsUniformAndAleAsDeformed)
@@ -175,102 +82,52 @@ TEST_F(SamraiSummary, TakesRectilinearAsUniformAndAleAsDeformed)
   EXPECT_THAT(this->Refuse(this->Draft), HasSubstr("Coords"));
 }
 
-TEST_F(SamraiSummary, FindsTheCoordinatesOfDeformedGrids)
-{
-  Catalog written = SmallCatalog();
-  written.Grid = GridType::Curvilinear;
-  written.Variables[1].Name = written.Variables[1].StoredName = "Coords";
-  Hdf5Draft draft = DraftSummary(written);
-  draft[Basic + "dx"] = NativeDoubles({0, 0, 0, 0, 0, 0});
-  const Catalog read = this->Read(draft);
-  EXPECT_EQ(read.Grid, GridType::Curvilinear);
-  EXPECT_EQ(read.CoordinatesVariable, 1);
-}
-
 namespace {
 
-void AddDenseMaterials(Hdf5Draft& draft)
+/// Adds sparse materials, which patch 1 lacks.
+void AddMaterials(Hdf5Draft& draft, const std::vector<std::string>& names, int ghosts = 0)
 {
-  draft["/materials/material_names"] = Texts({"iron", "water"});
-  draft["/materials/material_number_ghosts"] = Ints({1, 1, 0});
-  const std::string iron = "/extents/materials/iron/";
-  draft[iron + "iron-Fractions"] =
-      Records(std::vector<MinMaxDraft>{{0, 0, 0, 0, 0}, {0, 1, 2, 0, 1}, {1, 1, 1, 0, 0}});
-  draft[iron + "species/rust"] =
-      Records(std::vector<MinMaxDraft>{{0, 1, 0, 2, 1}, {1, 1, 0, 1, 0}, {0, 0, 1, 0, 0}});
-  draft["/extents/materials/water/water-Fractions"] = Records(std::vector<MinMaxDraft>(3));
+  std::vector<MinMaxDraft> list(3);
+  list[1].Defined = 0;
+  draft["/materials/material_names"] = Texts(names);
+  draft["/materials/material_number_ghosts"] = Ints({ghosts, 0, 0});
+  draft["/extents/materials/sparse_material_list"] = Records(list);
 }
 
 }  // namespace
 
-TEST_F(SamraiSummary, MakesVariablesOfDenseMaterialsAndSpecies)
+TEST_F(SamraiSummary, LacksSparseMaterialsWhereTheyAreNotDefined)
 {
-  AddDenseMaterials(this->Draft);
-  const Catalog read = this->Read(this->Draft);
-  ASSERT_EQ(read.Variables.size(), 7u);
-  const int iron = read.FindVariable("iron fraction");
-  const int rust = read.FindVariable("rust in iron");
-  ASSERT_GE(iron, 0);
-  ASSERT_GE(rust, 0);
-  EXPECT_EQ(read.Variables[iron].StoredName, "materials/iron/iron-fractions");
-  EXPECT_EQ(read.Variables[iron].Ghosts, (Int3{1, 1, 0}));
-  EXPECT_EQ(read.Variables[iron].Material, -1);
-  EXPECT_EQ(read.PresenceOf(iron, 0), Presence::Zero);
-  EXPECT_EQ(read.PresenceOf(iron, 1), Presence::Stored);
-  EXPECT_EQ(read.PresenceOf(iron, 2), Presence::One);
-  EXPECT_EQ(read.PresenceOf(rust, 0), Presence::Stored);
-  EXPECT_EQ(read.PresenceOf(rust, 1), Presence::One);
-  EXPECT_EQ(read.PresenceOf(rust, 2), Presence::Zero);
-  EXPECT_GE(read.FindVariable("water fraction"), 0);
-}
-
-TEST_F(SamraiSummary, MakesVariablesOfSparseMaterials)
-{
-  this->Draft["/materials/material_names"] = Texts({"iron", "water"});
-  this->Draft["/materials/material_number_ghosts"] = Ints({0, 0, 0});
-  std::vector<MinMaxDraft> list(3);
-  list[1].Defined = 0;
-  this->Draft["/extents/materials/sparse_material_list"] = Records(list);
+  AddMaterials(this->Draft, {"iron", "water"});
   const Catalog read = this->Read(this->Draft);
   const int water = read.FindVariable("water fraction");
   ASSERT_GE(water, 0);
-  EXPECT_EQ(read.Variables[water].Material, 1);
   EXPECT_EQ(read.PresenceOf(water, 0), Presence::Stored);
   EXPECT_EQ(read.PresenceOf(water, 1), Presence::Absent);
 }
 
-TEST_F(SamraiSummary, RenamesAMaterialThatHasAVariablesName)
-{
-  Catalog written = SmallCatalog();
-  written.Variables[0].Name = written.Variables[0].StoredName = "iron fraction";
-  Hdf5Draft draft = DraftSummary(written);
-  AddDenseMaterials(draft);
-  const Catalog read = this->Read(draft);
-  EXPECT_EQ(read.FindVariable("iron fraction"), 0);
-  EXPECT_GT(read.FindVariable("iron fraction (material)"), 0);
-}
-
 TEST_F(SamraiSummary, GivesEveryMaterialANameOfItsOwn)
 {
-  Catalog written = SmallCatalog();
   const std::vector<std::string> taken{
       "iron fraction", "iron fraction (material)", "iron fraction (material 4)"};
-  for (std::size_t v = 0; v < taken.size(); ++v) {
-    written.Variables[v].Name = written.Variables[v].StoredName = taken[v];
+  for (const std::size_t count : {1u, 3u}) {
+    Catalog written = SmallCatalog();
+    for (std::size_t v = 0; v < count; ++v) {
+      written.Variables[v].Name = written.Variables[v].StoredName = taken[v];
+    }
+    Hdf5Draft draft = DraftSummary(written);
+    AddMaterials(draft, {"iron", "iron", "water", "iron"});
+    const Catalog read = this->Read(draft);
+    std::set<std::string> names;
+    for (const Variable& variable : read.Variables) {
+      names.insert(variable.Name);
+    }
+    EXPECT_EQ(read.Variables.size(), 8u);
+    EXPECT_EQ(names.size(), read.Variables.size());
+    EXPECT_EQ(read.FindVariable("iron fraction"), 0) << "names of variables stay";
+    EXPECT_EQ(read.Variables[4].Name, count == 1 ? "iron fraction (material)" : "iron fraction (material 5)");
+    EXPECT_EQ(read.Variables[6].Name, "water fraction");
   }
-  Hdf5Draft draft = DraftSummary(written);
-  draft["/materials/material_names"] = Texts({"iron", "iron", "water", "iron"});
-  draft["/materials/material_number_ghosts"] = Ints({0, 0, 0});
-  draft["/extents/materials/sparse_material_list"] = Records(std::vector<MinMaxDraft>(3));
-  const Catalog read = this->Read(draft);
-  std::set<std::string> names;
-  for (const Variable& variable : read.Variables) {
-    names.insert(variable.Name);
-  }
-  EXPECT_EQ(read.Variables.size(), 8u);
-  EXPECT_EQ(names.size(), read.Variables.size());
-  EXPECT_EQ(read.Variables[4].Name, "iron fraction (material 5)");
-  EXPECT_EQ(read.Variables[6].Name, "water fraction");
 }
 
 TEST_F(SamraiSummary, RefusesWhatLiesInAnotherFile)
@@ -303,7 +160,7 @@ namespace {
 
 struct Damage
 {
-  const char* Name;  ///< data set that is replaced
+  const char* Name;  ///< path of the data set that is replaced
   DraftDataset Dataset;
   const char* Message;  ///< part of the reader's message
 };
@@ -416,8 +273,7 @@ TEST_F(SamraiSummary, RefusesWrongCoordinatesOfDeformedGrids)
 
 TEST_F(SamraiSummary, RefusesWildGhostsOfMaterials)
 {
-  AddDenseMaterials(this->Draft);
-  this->Draft["/materials/material_number_ghosts"] = Ints({65, 0, 0});
+  AddMaterials(this->Draft, {"iron"}, 65);
   EXPECT_THAT(this->Refuse(this->Draft), HasSubstr("0 to 64 ghost layers of materials, found 65"));
 }
 
@@ -425,19 +281,6 @@ TEST_F(SamraiSummary, RefusesAClusterFile)
 {
   EXPECT_THAT(this->Refuse(DraftCluster(SmallCatalog(), 0)),
       HasSubstr("processor_cluster files contain only values"));
-}
-
-TEST_F(SamraiSummary, SurvivesTruncationAnywhere)
-{
-  WriteHdf5(this->Path, this->Draft);
-  const auto whole = std::filesystem::file_size(this->Path);
-  for (auto size = whole; size > 0; size = size * 9 / 10) {
-    std::filesystem::resize_file(this->Path, size);
-    if (size < whole) {
-      EXPECT_THROW(samrai::SamraiFormat().ReadCatalog(this->Path), Error)
-          << size << " of " << whole << " bytes";
-    }
-  }
 }
 
 }  // namespace patchio

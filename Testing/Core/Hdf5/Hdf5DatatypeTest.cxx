@@ -88,7 +88,7 @@ Dataset Described(const Draft& layout, std::initializer_list<U64> dims)
 
 }  // namespace
 
-TEST(Hdf5Datatype, ContiguousValuesOfOldVersions)
+TEST(Hdf5Datatype, LayoutsOfOldVersions)
 {
   for (const int version : {1, 2}) {
     Draft layout({version, 2, 1, 0, 0, 0, 0, 0});
@@ -98,21 +98,12 @@ TEST(Hdf5Datatype, ContiguousValuesOfOldVersions)
     EXPECT_EQ(dataset.Offset, 4096u);
     EXPECT_EQ(dataset.Values, 15u);
   }
-}
-
-TEST(Hdf5Datatype, CompactValuesOfOldVersions)
-{
-  Draft layout({2, 1, 0, 0, 0, 0, 0, 0});
-  layout.Add<U32>({2, 16}).Add<U64>({7, 8});
-  EXPECT_EQ(Described(layout, {2}).Offset, 1000u + 16);
-  EXPECT_THROW(Described(layout, {3}), Corrupt);
-}
-
-TEST(Hdf5Datatype, ChunksOfOldVersions)
-{
-  Draft layout({1, 3, 2, 0, 0, 0, 0, 0});
-  layout.Add<U64>({800}).Add<U32>({10, 20, 8});
-  const Dataset dataset = Described(layout, {30, 30});
+  Draft compact({2, 1, 0, 0, 0, 0, 0, 0}), chunks({1, 3, 2, 0, 0, 0, 0, 0});
+  compact.Add<U32>({2, 16}).Add<U64>({7, 8});
+  EXPECT_EQ(Described(compact, {2}).Offset, 1000u + 16);
+  EXPECT_THROW(Described(compact, {3}), Corrupt);
+  chunks.Add<U64>({800}).Add<U32>({10, 20, 8});
+  const Dataset dataset = Described(chunks, {30, 30});
   EXPECT_EQ(dataset.Layout, StorageLayout::Chunked);
   EXPECT_EQ(dataset.ChunkAddress, 800u);
   EXPECT_EQ(PlainChunkBytes(dataset), 1600u);

@@ -35,6 +35,13 @@ protected:
                         {"/group/inner/floats", testing::Floats({1.5f, 2.5f})}});
   }
 
+  /// Writes b.h5 with the row /b of 7, 8, 9.
+  void WriteNeighbour() const
+  {
+    testing::WriteHdf5(
+        this->Folder / "b.h5", {{"/b", testing::FloatsStoredAs({7, 8, 9}, {1, 3}, [](hid_t) {})}});
+  }
+
   TempFolder Folder;
   std::string Path = Folder / "a.h5";
 };
@@ -61,26 +68,16 @@ TEST_F(Hdf5File, KnowsWhatItHas)
   EXPECT_TRUE(file.Names("/nothing").empty());
 }
 
-TEST_F(Hdf5File, RefusesAnUnexpectedCount)
+TEST_F(Hdf5File, SaysWhatItExpected)
 {
   const hdf5::File file(this->Path);
   EXPECT_THAT(MessageOf([&] { file.Ints("/group/ints", 4); }),
       HasSubstr("expected 4 values in '/group/ints', found 3"));
-}
-
-TEST_F(Hdf5File, RefusesNumbersForTextsAndTextsForNumbers)
-{
-  const hdf5::File file(this->Path);
   EXPECT_THAT(MessageOf([&] { file.Strings("/group/ints", 3); }), HasSubstr("strings of fixed length"));
   EXPECT_THAT(MessageOf([&] { file.Ints("/group/texts", 3); }), HasSubstr("'/group/texts'"));
-}
-
-TEST_F(Hdf5File, NamesADataSetThatIsMissing)
-{
-  const hdf5::File file(this->Path);
-  const std::string message = MessageOf([&] { file.Int("/group/more"); });
-  EXPECT_THAT(message, HasSubstr(this->Path));
-  EXPECT_THAT(message, HasSubstr("expected a data set '/group/more', found none. The file is damaged or of "
+  const std::string missing = MessageOf([&] { file.Int("/group/more"); });
+  EXPECT_THAT(missing, HasSubstr(this->Path));
+  EXPECT_THAT(missing, HasSubstr("expected a data set '/group/more', found none. The file is damaged or of "
                                  "another format."));
 }
 
@@ -113,25 +110,31 @@ std::string Repeated(const std::string& text, int times)
 
 }  // namespace
 
-/// Follows only a few links, so that links to themselves end the search.
+/// Follows links to the root, to the group of the link, and through such links; but only a few links, so that
+/// links to themselves end the search.
 TEST_F(Hdf5File, FollowsSoftLinks)
 {
   const Hdf5Draft draft{{"/a/values", testing::Ints({1, 2})}, {"/a/near", testing::SoftLink("values")},
       {"/b/far", testing::SoftLink("/a/near")}, {"/folder", testing::SoftLink("a")},
       {"/b/lost", testing::SoftLink("/nothing")}, {"/b/ring", testing::SoftLink("ring")},
-      {"/a/self", testing::SoftLink("/a")},
+      {"/a/self", testing::SoftLink("/a")}, {"/a/root", testing::SoftLink("/")},
+      {"/a/here", testing::SoftLink(".")}, {"/through", testing::SoftLink("/a/root/a/here/values")},
       {"/a/more", testing::SoftLink(Repeated("self/", 1000) + "values")}};
   for (const auto style : {testing::InOldStyle, testing::InNewStyle}) {
     testing::WriteHdf5(this->Path, draft, style);
     const hdf5::File file(this->Path);
-    for (const char* name : {"/a/near", "/b/far", "/folder/values", "/folder/near"}) {
+    for (const char* name : {"/a/near", "/b/far", "/folder/values", "/folder/near", "/a/root/a/values",
+             "/a/here/values", "/through"}) {
+      ASSERT_TRUE(file.Has(name)) << name;
       EXPECT_EQ(file.Ints(name, 2), (std::vector<int>{1, 2})) << name;
     }
     EXPECT_FALSE(file.Has("/b/lost"));
     for (const char* const name : {"/b/ring", "/a/more"}) {
       EXPECT_THAT(MessageOf([&] { file.Ints(name, 1); }), HasSubstr("links that lead to links"));
     }
-    EXPECT_EQ(file.Names("/folder"), (std::vector<std::string>{"more", "near", "self", "values"}));
+    EXPECT_EQ(
+        file.Names("/folder"), (std::vector<std::string>{"here", "more", "near", "root", "self", "values"}));
+    EXPECT_EQ(file.Names("/a/root"), (std::vector<std::string>{"a", "b", "folder", "through"}));
   }
 }
 
@@ -155,22 +158,6 @@ TEST_F(Hdf5File, TakesNoValuesFromOtherFiles)
       {std::pair("/outside", "values in external files"), std::pair("/gathered", "virtual data set")}) {
     EXPECT_THAT(MessageOf([&, name = name] { file.Doubles(name, 16); }),
         HasSubstr(fmt::format("not supported: {}", reason)));
-  }
-}
-
-/// Links to the root, to the group of the link, and through such links.
-TEST_F(Hdf5File, FollowsSoftLinksToGroupsAbove)
-{
-  const Hdf5Draft draft{{"/a/values", testing::Ints({1, 2})}, {"/a/root", testing::SoftLink("/")},
-      {"/a/here", testing::SoftLink(".")}, {"/far", testing::SoftLink("/a/root/a/here/values")}};
-  for (const auto style : {testing::InOldStyle, testing::InNewStyle}) {
-    testing::WriteHdf5(this->Path, draft, style);
-    const hdf5::File file(this->Path);
-    for (const char* name : {"/a/root/a/values", "/a/here/values", "/far"}) {
-      ASSERT_TRUE(file.Has(name)) << name;
-      EXPECT_EQ(file.Ints(name, 2), (std::vector<int>{1, 2})) << name;
-    }
-    EXPECT_EQ(file.Names("/a/root"), (std::vector<std::string>{"a", "far"}));
   }
 }
 
@@ -244,8 +231,7 @@ void MapRows(hid_t creation, hsize_t allRows, hsize_t first, hsize_t rows, const
 /// A rank without points has no values; its file may be missing.
 TEST_F(Hdf5File, GathersPartsWithoutValues)
 {
-  testing::WriteHdf5(
-      this->Folder / "b.h5", {{"/b", testing::FloatsStoredAs({7, 8, 9}, {1, 3}, [](hid_t) {})}});
+  this->WriteNeighbour();
   const auto parts = [](hid_t creation) {
     MapRows(creation, 1, 0, 0, "missing.h5", "b");
     MapRows(creation, 1, 0, 1, "b.h5", "b");
@@ -263,8 +249,7 @@ TEST_F(Hdf5File, GathersVirtualDataSetsOfNearFiles)
   std::filesystem::create_directory(this->Folder / "parts");
   testing::WriteHdf5(this->Folder / "parts/a.h5",
       {{"/inner/a", testing::FloatsStoredAs({1, 2, 3, 4, 5, 6}, {2, 3}, [](hid_t) {})}});
-  testing::WriteHdf5(
-      this->Folder / "b.h5", {{"/b", testing::FloatsStoredAs({7, 8, 9}, {1, 3}, [](hid_t) {})}});
+  this->WriteNeighbour();
   const auto make = [](const std::string& a, const std::string& b, hsize_t firstOfB) {
     return testing::FloatsStoredAs({}, {3, 3}, [=](hid_t creation) {
       MapRows(creation, 3, 0, 2, a.c_str(), "/inner/a");
@@ -305,8 +290,7 @@ TEST_F(Hdf5File, GathersVirtualDataSetsOfNearFiles)
 /// PatchIO limits the number of parts in a file. Repeated questions about the same parts must not count.
 TEST_F(Hdf5File, CountsThePartsOfAVirtualDataSetOnce)
 {
-  testing::WriteHdf5(
-      this->Folder / "b.h5", {{"/b", testing::FloatsStoredAs({7, 8, 9}, {1, 3}, [](hid_t) {})}});
+  this->WriteNeighbour();
   const auto parts = [](int count) {
     return testing::FloatsStoredAs({}, {1, 3}, [count](hid_t creation) {
       for (int i = 0; i < count; ++i) {
@@ -354,6 +338,21 @@ TEST_F(Hdf5File, ReadsSmallValuesInAllLayouts)
       EXPECT_THAT(MessageOf([&, name = name] { file.Range<int>(name, 50, 11); }),
           HasSubstr("11 values from index 50"));
     }
+  }
+}
+
+/// The metadata of a large file are read in windows.
+TEST_F(Hdf5File, ReadsLargeFiles)
+{
+  Hdf5Draft draft;
+  for (int i = 0; i < 60; ++i) {
+    draft["/" + std::to_string(i) + "/values"] = testing::Floats(std::vector<float>(5000 + i, float(i)));
+  }
+  testing::WriteHdf5(this->Path, draft);
+  const hdf5::File file(this->Path);
+  ASSERT_GT(file.SizeOfFile(), 1024u * 1024);
+  for (int i = 0; i < 60; ++i) {
+    EXPECT_EQ(file.Doubles(std::to_string(i) + "/values", 5000 + i), std::vector<double>(5000 + i, i));
   }
 }
 

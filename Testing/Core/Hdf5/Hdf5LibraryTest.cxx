@@ -5,6 +5,7 @@
 #include "Hdf5/File.h"
 #include "Hdf5/Library.h"
 #include "Hdf5Draft.h"
+#include "NaivePlace.h"
 #include "TestTools.h"
 
 #include <sys/stat.h>
@@ -21,7 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::MessageOf;
-using Floats = std::vector<float>;
+using FloatVector = std::vector<float>;
 
 std::vector<int> ChildrenOfThisProcess()
 {
@@ -44,7 +45,7 @@ protected:
 
   void Write(const std::function<void(hid_t, hid_t)>& style = testing::InOldStyle) const
   {
-    Floats values(60);
+    FloatVector values(60);
     std::iota(values.begin(), values.end(), 0.f);
     const auto scaled = [](hid_t creation) {
       const hsize_t chunk[] = {2, 2, 3};
@@ -65,16 +66,16 @@ protected:
         style);
   }
 
-  Floats Range(std::uint64_t first, std::uint64_t count) const
+  FloatVector Range(std::uint64_t first, std::uint64_t count) const
   {
-    Floats values(count, -1.f);
+    FloatVector values(count, -1.f);
     hdf5::LibraryFile(this->Path).Read("/values", first, count, ElementType::Float32, values.data());
     return values;
   }
 
-  static Floats From(int first, int count)
+  static FloatVector From(int first, int count)
   {
-    Floats values(count);
+    FloatVector values(count);
     std::iota(values.begin(), values.end(), float(first));
     return values;
   }
@@ -93,6 +94,30 @@ TEST_F(Hdf5Library, TakesBlocksOfADataSet)
   EXPECT_EQ(this->Range(20, 40), From(20, 40)) << "two slabs";
   EXPECT_EQ(this->Range(25, 10), From(25, 10)) << "two rows of a slab";
   EXPECT_EQ(this->Range(41, 3), From(41, 3)) << "part of a row";
+}
+
+TEST_F(Hdf5Library, BringsValuesOfTasksToTheirPlaces)
+{
+  this->Write();
+  LocationTable table;
+  table.Files = {this->Path};
+  table.LibraryArrays = {{0, ElementType::Float32, "/values", 20, 4, "scaleoffset"},
+      {0, ElementType::Float32, "/values", 25, 4, "scaleoffset"},
+      {0, ElementType::Float32, "/nothing", 0, 4, ""}};
+  ArrayShape shape;
+  shape.Interior = {2, 1, 1};
+  shape.StoredGhosts = {1, 0, 0};
+  shape.OutputComponents = 3;
+  FloatVector output(6, -1.f);
+  const std::vector<int> slots{0, 1};
+  const ReadTarget target = testing::TargetIn(output.data(), shape, slots);
+  LibraryReader reader;
+  reader.Read(table, {Encoding::Library, 0, 2, 0, 0}, target);
+  EXPECT_EQ(output, (FloatVector{21, 26, 0, 22, 27, 0}));
+  EXPECT_THAT(MessageOf([&] {
+    reader.Read(table, {Encoding::Library, 2, 1, 0, 0}, target);
+  }),
+      HasSubstr("'/nothing'"));
 }
 
 TEST_F(Hdf5Library, RefusesWhatIsNoBlock)

@@ -42,6 +42,13 @@ ArrayRange RangeOf(const std::vector<Value>& values, int components = 1)
   return range;
 }
 
+template <typename Least, typename Greatest>
+void ExpectRange(const ArrayRange& range, int component, Least least, Greatest greatest)
+{
+  EXPECT_EQ(range.RangeOfComponent(component).Least, least) << "component " << component;
+  EXPECT_EQ(range.RangeOfComponent(component).Greatest, greatest) << "component " << component;
+}
+
 TYPED_TEST(ArrayRangeOf, FindsTheExtremesWhereverTheyAre)
 {
   // The length of vector registers, and shorter and longer arrays.
@@ -67,20 +74,16 @@ TYPED_TEST(ArrayRangeOf, KnowsTheEndsOfTheType)
     const auto exact = static_cast<double>(end);
     // No double is equal to the largest integer of 64 bits.
     const bool between = std::is_integral_v<TypeParam> && sizeof(end) == 8 && end == Limits::max();
-    EXPECT_EQ(range.RangeOfComponent(0).Least, between ? std::nextafter(exact, 0) : exact);
-    EXPECT_EQ(range.RangeOfComponent(0).Greatest, exact);
+    ExpectRange(range, 0, between ? std::nextafter(exact, 0) : exact, exact);
   }
 }
 
 TYPED_TEST(ArrayRangeOf, KeepsComponentsApart)
 {
   const ArrayRange range = RangeOf<TypeParam>({1, 20, 2, 3, 4, 0, 2, 10, 11}, 3);
-  EXPECT_EQ(range.RangeOfComponent(0).Least, 1);
-  EXPECT_EQ(range.RangeOfComponent(0).Greatest, 3);
-  EXPECT_EQ(range.RangeOfComponent(1).Least, 4);
-  EXPECT_EQ(range.RangeOfComponent(1).Greatest, 20);
-  EXPECT_EQ(range.RangeOfComponent(2).Least, 0);
-  EXPECT_EQ(range.RangeOfComponent(2).Greatest, 11);
+  ExpectRange(range, 0, 1, 3);
+  ExpectRange(range, 1, 4, 20);
+  ExpectRange(range, 2, 0, 11);
   EXPECT_DOUBLE_EQ(range.RangeOfLength().Least, 5);
   EXPECT_DOUBLE_EQ(range.RangeOfLength().Greatest, std::sqrt(1.0 + 400 + 4));
 }
@@ -100,8 +103,7 @@ TYPED_TEST(ArrayRangeOfFloats, LeavesOutWhatIsNoNumber)
     values[39 - place] = 2;
     values[place] = nan;
     ASSERT_TRUE(RangeOf(values).IsKnown(1)) << place;
-    EXPECT_EQ(RangeOf(values).RangeOfComponent(0).Least, 1) << place;
-    EXPECT_EQ(RangeOf(values).RangeOfComponent(0).Greatest, 2) << place;
+    ExpectRange(RangeOf(values), 0, 1, 2);
   }
   const ArrayRange pairs = RangeOf<TypeParam>({3, nan, nan, 7, 3, 4}, 2);
   ASSERT_TRUE(pairs.IsKnown(2));
@@ -140,16 +142,12 @@ TYPED_TEST(ArrayRangeOfFloats, IsKnownToBeEmptyWhereNothingIsANumber)
       << "no length is a number";
 }
 
-TEST(ArrayRange, IsUnknownWithoutValuesAndOfManyComponents)
+TEST(ArrayRange, IsUnknownWithoutValuesOfManyComponentsAndOfInfiniteLengths)
 {
   EXPECT_FALSE(ArrayRange().IsKnown(1));
   EXPECT_FALSE(RangeOf(std::vector<float>()).IsKnown(1));
   EXPECT_FALSE(RangeOf(std::vector<float>(8, 1), 4).IsKnown(4));
-}
-
-TEST(ArrayRange, IsUnknownWhereALengthIsInfinite)
-{
-  EXPECT_FALSE(RangeOf(std::vector<double>(4, 1e200), 2).IsKnown(2));
+  EXPECT_FALSE(RangeOf(std::vector<double>(4, 1e200), 2).IsKnown(2)) << "the length is infinite";
 }
 
 TEST(ArrayRange, LooksAtAPartOnly)
@@ -177,8 +175,7 @@ TEST(ArrayRange, LooksAtAPartOnly)
     }
     ArrayRange range;
     range.AddRegion(ElementType::Int32, 1, values.data(), {n[0], n[1], n[2]}, first, last);
-    EXPECT_EQ(range.RangeOfComponent(0).Least, least);
-    EXPECT_EQ(range.RangeOfComponent(0).Greatest, greatest);
+    ExpectRange(range, 0, least, greatest);
   }
 }
 
@@ -188,17 +185,14 @@ TEST(ArrayRange, OfSeveralPartsHoldsForAll)
   all.Add(RangeOf<float>({-1, 7}, 2));
   all.Add(ArrayRange());
   ASSERT_TRUE(all.IsKnown(2));
-  EXPECT_EQ(all.RangeOfComponent(0).Least, -1);
-  EXPECT_EQ(all.RangeOfComponent(0).Greatest, 3);
+  ExpectRange(all, 0, -1, 3);
   EXPECT_EQ(all.RangeOfComponent(1).Greatest, 7);
 }
 
 template <typename Value>
 void ExpectBounds(Value least, Value greatest, double low, double high)
 {
-  const ArrayRange range = RangeOf<Value>({least, greatest});
-  EXPECT_EQ(range.RangeOfComponent(0).Least, low) << least;
-  EXPECT_EQ(range.RangeOfComponent(0).Greatest, high) << greatest;
+  ExpectRange(RangeOf<Value>({least, greatest}), 0, low, high);
 }
 
 /// Integers that a double can hold are exact, and others lie inside the range.

@@ -1,7 +1,7 @@
 #include "Io/Chunks.h"
 
 #include "Base/Bytes.h"
-#include "NaivePlace.h"
+#include "RandomBoxes.h"
 #include "TestTools.h"
 
 #include <limits>
@@ -266,25 +266,13 @@ TEST(ReachesWindow, IsTrueForAllThatHaveAPlace)
   testing::Dice dice(41);
   int unreached = 0;
   for (int round = 0; round < 300; ++round) {
-    ChunkedArray array = Array(3,
-        {static_cast<std::uint64_t>(dice.Between(1, 5)), static_cast<std::uint64_t>(dice.Between(1, 6)),
-            static_cast<std::uint64_t>(dice.Between(1, 4)), 0},
-        {1, static_cast<std::uint64_t>(dice.Between(1, 3)), static_cast<std::uint64_t>(dice.Between(1, 4)),
-            0},
-        0, 0);
+    const auto upTo = [&](int most) { return static_cast<std::uint64_t>(dice.Between(1, most)); };
+    ChunkedArray array = Array(3, {upTo(5), upTo(6), upTo(4)}, {1, upTo(3), upTo(4)}, 0, 0);
     array.Count = array.Dims[0] * array.Dims[1] * array.Dims[2];
     const Box stored{{0, 0, 0}, {static_cast<int>(array.Dims[2]) - 1, static_cast<int>(array.Dims[1]) - 1,
                                     static_cast<int>(array.Dims[0]) - 1}};
-    Box region = stored;
-    for (int axis = 0; axis < 3; ++axis) {
-      region.Lower[axis] = static_cast<int>(dice.Between(0, stored.Upper[axis]));
-      region.Upper[axis] = static_cast<int>(dice.Between(region.Lower[axis], stored.Upper[axis]));
-    }
-    const ArrayMapping window(stored, stored, region, {1, 1, 1}, 1);
-    std::uint64_t chunks = 1;
-    for (int axis = 0; axis < 3; ++axis) {
-      chunks *= (array.Dims[axis] + array.ChunkDims[axis] - 1) / array.ChunkDims[axis];
-    }
+    const ArrayMapping window(stored, stored, testing::PartAtRandom(stored, dice), {1, 1, 1}, 1);
+    const std::uint64_t chunks = ChunksAlong(array, 0) * ChunksAlong(array, 1) * ChunksAlong(array, 2);
     for (std::uint64_t number = 0; number < chunks; ++number) {
       std::vector<std::uint8_t> output(array.Count, 0);
       const std::vector<std::byte> ones(ChunkBytes(array), std::byte(1));

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
+#include <numeric>
 #include <vector>
 
 namespace patchio {
@@ -15,26 +15,11 @@ namespace {
 
 using testing::TuplesOf;
 
-/// Returns the value at a stored position, which differs for all positions and components.
+/// Returns the stored value with this index, which differs for all indices and components.
 template <typename T>
-T ValueAt(std::int64_t i, std::int64_t j, std::int64_t k, int component)
+T ValueAt(std::int64_t index, int component)
 {
-  return static_cast<T>(((k * 50 + j) * 50 + i) * 10 + component);
-}
-
-template <typename T>
-std::vector<T> StoredComponent(const ArrayShape& shape, int component)
-{
-  std::vector<T> values;
-  const Dims dims = shape.StoredDims();
-  for (std::int64_t k = 0; k < dims[2]; ++k) {
-    for (std::int64_t j = 0; j < dims[1]; ++j) {
-      for (std::int64_t i = 0; i < dims[0]; ++i) {
-        values.push_back(ValueAt<T>(i, j, k, component));
-      }
-    }
-  }
-  return values;
+  return static_cast<T>(index * 10 + component);
 }
 
 /// The definition of the result: each output position has the nearest stored value.
@@ -51,8 +36,9 @@ std::vector<T> ExpectedOutput(const ArrayShape& shape)
   for (std::int64_t k = 0; k < out[2]; ++k) {
     for (std::int64_t j = 0; j < out[1]; ++j) {
       for (std::int64_t i = 0; i < out[0]; ++i) {
+        const std::int64_t index = (nearest(k, 2) * stored[1] + nearest(j, 1)) * stored[0] + nearest(i, 0);
         for (int c = 0; c < shape.OutputComponents; ++c) {
-          values.push_back(ValueAt<T>(nearest(i, 0), nearest(j, 1), nearest(k, 2), c));
+          values.push_back(ValueAt<T>(index, c));
         }
       }
     }
@@ -68,7 +54,10 @@ std::vector<T> Decode(const ArrayShape& shape, std::int64_t rowsAtOnce)
   const Dims stored = shape.StoredDims();
   const std::int64_t rows = stored[1] * stored[2];
   for (int c = 0; c < shape.OutputComponents; ++c) {
-    const std::vector<T> values = StoredComponent<T>(shape, c);
+    std::vector<T> values;
+    for (std::int64_t index = 0; index < TuplesOf(stored); ++index) {
+      values.push_back(ValueAt<T>(index, c));
+    }
     for (std::int64_t row = 0; row < rows; row += rowsAtOnce) {
       const std::int64_t count = std::min(rowsAtOnce, rows - row);
       PlaceRun(shape, values.data() + row * stored[0], row * stored[0], count * stored[0], sizeof(T), false,
@@ -87,51 +76,22 @@ void ExpectDecodes(const ArrayShape& shape)
   }
 }
 
-ArrayShape Shape(const Dims& interior, const Int3& stored, const Int3& output, int components = 1)
-{
-  ArrayShape shape;
-  shape.Interior = interior;
-  shape.StoredGhosts = stored;
-  shape.OutputGhosts = output;
-  shape.OutputComponents = components;
-  return shape;
-}
-
 }  // namespace
 
-TEST(SwapByteOrder, ReversesFourByteElements)
-{
-  std::vector<std::uint32_t> words{0x01020304, 0xaabbccdd};
-  SwapByteOrder(words.data(), 2, 4);
-  EXPECT_EQ(words, (std::vector<std::uint32_t>{0x04030201, 0xddccbbaa}));
-}
-
-TEST(SwapByteOrder, ReversesEightByteElementsOnOddAddresses)
-{
-  std::vector<std::uint8_t> bytes{9, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-  SwapByteOrder(bytes.data() + 1, 1, 8);
-  EXPECT_EQ(bytes, (std::vector<std::uint8_t>{9, 8, 7, 6, 5, 4, 3, 2, 1, 9}));
-}
-
-TEST(SwapByteOrder, LeavesWhatComesAfter)
-{
-  std::vector<std::uint32_t> words{1, 2, 3};
-  SwapByteOrder(words.data(), 0, 4);
-  SwapByteOrder(words.data(), 1, 4);
-  EXPECT_EQ(words, (std::vector<std::uint32_t>{0x01000000, 2, 3}));
-}
-
-TEST(SwapByteOrder, ReversesAnyNumberOfElements)
+/// The bytes before and after the elements stay.
+TEST(SwapByteOrder, ReversesAnyNumberOfElementsOnAnyAddress)
 {
   testing::Dice dice(5);
   for (const std::size_t elementBytes : {1, 2, 4, 8}) {
     for (std::size_t count = 0; count < 40; ++count) {
-      const std::vector<std::byte> before = dice.Bytes((count + 1) * elementBytes);
+      const std::vector<std::byte> before = dice.Bytes((count + 2) * elementBytes);
       std::vector<std::byte> expected = before, after = before;
+      const std::size_t offset = dice.Between(0, elementBytes);
       for (std::size_t i = 0; i < count; ++i) {
-        std::reverse(&expected[i * elementBytes], &expected[i * elementBytes] + elementBytes);
+        std::byte* const element = &expected[offset + i * elementBytes];
+        std::reverse(element, element + elementBytes);
       }
-      SwapByteOrder(after.data(), count, elementBytes);
+      SwapByteOrder(after.data() + offset, count, elementBytes);
       EXPECT_EQ(after, expected) << count << " of " << elementBytes;
     }
   }
@@ -189,158 +149,13 @@ TEST(BlankUndefined, ComparesAsIfInDouble)
   }
 }
 
-TEST(ArrayShape, CountsGhostsOnBothSides)
-{
-  const ArrayShape shape = Shape({4, 5, 6}, {1, 0, 2}, {0, 3, 0}, 3);
-  EXPECT_EQ(shape.StoredDims(), (Dims{6, 5, 10}));
-  EXPECT_EQ(shape.OutputDims(), (Dims{4, 11, 6}));
-}
-
-TEST(Decode, CopiesWhenNothingChanges)
-{
-  ExpectDecodes<float>(Shape({4, 3, 2}, {0, 0, 0}, {0, 0, 0}));
-}
-
-TEST(Decode, InterleavesComponents)
-{
-  ExpectDecodes<float>(Shape({4, 3, 2}, {0, 0, 0}, {0, 0, 0}, 3));
-  ExpectDecodes<double>(Shape({4, 3, 2}, {1, 1, 1}, {1, 1, 1}, 9));
-}
-
-TEST(Decode, StripsGhosts)
-{
-  ExpectDecodes<float>(Shape({4, 3, 2}, {1, 1, 1}, {0, 0, 0}));
-  ExpectDecodes<float>(Shape({4, 3, 2}, {3, 2, 1}, {1, 1, 1}, 2));
-}
-
-TEST(Decode, WidensGhosts)
-{
-  ExpectDecodes<float>(Shape({4, 3, 2}, {0, 0, 0}, {1, 1, 1}));
-  ExpectDecodes<double>(Shape({1, 1, 1}, {0, 0, 0}, {2, 3, 1}, 3));
-}
-
-TEST(Decode, StripsOneAxisAndWidensAnother)
-{
-  ExpectDecodes<float>(Shape({4, 3, 2}, {2, 0, 1}, {0, 2, 1}));
-  ExpectDecodes<float>(Shape({4, 3, 2}, {0, 2, 0}, {1, 0, 2}, 2));
-}
-
-TEST(Decode, KeepsTwoDimensionsFlat)
-{
-  ExpectDecodes<float>(Shape({5, 4, 1}, {1, 1, 0}, {0, 0, 0}, 2));
-  ExpectDecodes<float>(Shape({5, 4, 1}, {0, 0, 0}, {1, 2, 0}));
-}
-
 TEST(Decode, AgreesWithTheDefinitionOnRandomShapes)
 {
-  std::mt19937 engine(99);
-  const auto between = [&](int low, int high) {
-    return std::uniform_int_distribution<int>(low, high)(engine);
-  };
+  testing::Dice dice(99);
   for (int round = 0; round < 300; ++round) {
-    const ArrayShape shape =
-        Shape({between(1, 6), between(1, 6), between(1, 6)}, {between(0, 3), between(0, 3), between(0, 3)},
-            {between(0, 3), between(0, 3), between(0, 3)}, between(1, 4));
+    const ArrayShape shape = dice.Shape(6);
     ExpectDecodes<float>(shape);
     ExpectDecodes<double>(shape);
-  }
-}
-
-TEST(PlaceRun, LeavesOtherSlotsAlone)
-{
-  const ArrayShape shape = Shape({2, 1, 1}, {0, 0, 0}, {0, 0, 0}, 3);
-  const std::vector<float> values{7, 8};
-  std::vector<float> output(6, -1);
-  PlaceRun(shape, values.data(), 0, 2, sizeof(float), false, 1, output.data());
-  EXPECT_EQ(output, (std::vector<float>{-1, 7, -1, -1, 8, -1}));
-}
-
-namespace {
-
-/// The parameters of a test: bytes of an element, whether to swap them, and the misalignment of the values.
-struct Manner
-{
-  std::size_t ElementBytes;
-  bool Swap;
-  std::size_t Offset;
-};
-
-/// Places all values of all components in runs of random lengths, and checks the effect of each run.
-void ExpectRunsArePlaced(const ArrayShape& shape, const Manner& manner, testing::Dice& dice)
-{
-  const std::int64_t tuples = TuplesOf(shape.StoredDims());
-  const std::size_t bytes = manner.ElementBytes;
-  std::vector<std::byte> output(
-      TuplesOf(shape.OutputDims()) * shape.OutputComponents * bytes + 1, std::byte(0x5a));
-  std::vector<std::byte> expected = output;
-  for (int slot = 0; slot < shape.OutputComponents; ++slot) {
-    for (std::int64_t first = 0, count = 0; first < tuples; first += count) {
-      count = std::min(dice.Between(0, tuples), tuples - first);
-      // Each run has its own memory, so that AddressSanitizer detects reads beyond it.
-      const std::vector<std::byte> memory = dice.Bytes(count * bytes + manner.Offset);
-      const std::byte* values = memory.data() + manner.Offset;
-      PlaceRun(shape, values, first, count, bytes, manner.Swap, slot, output.data());
-      for (std::int64_t i = 0; i < count; ++i) {
-        testing::PlaceNaively(
-            shape, values + i * bytes, first + i, bytes, manner.Swap, slot, expected.data());
-      }
-      ASSERT_EQ(output, expected) << "values " << first << " to " << first + count << " of " << tuples;
-    }
-  }
-}
-
-}  // namespace
-
-TEST(PlaceRun, AgreesWithTheDefinitionOnRandomShapesAndCuts)
-{
-  testing::Dice dice(17);
-  for (int round = 0; round < 200; ++round) {
-    const ArrayShape shape = dice.Shape(round % 8 == 0 ? 30 : 7);
-    for (const std::size_t elementBytes : {1, 2, 4, 8}) {
-      const auto offset = static_cast<std::size_t>(dice.Between(0, 7));
-      ASSERT_NO_FATAL_FAILURE(ExpectRunsArePlaced(shape, {elementBytes, false, offset}, dice));
-      ASSERT_NO_FATAL_FAILURE(ExpectRunsArePlaced(shape, {elementBytes, true, offset}, dice));
-    }
-  }
-}
-
-// Rows must not be joined for blocks that are as wide as the patch, but shifted.
-TEST(PlaceRun, PutsPartsOfPatchesIntoBlocks)
-{
-  std::mt19937 engine(41);
-  const auto between = [&](int low, int high) {
-    return std::uniform_int_distribution<int>(low, high)(engine);
-  };
-  for (int round = 0; round < 2000; ++round) {
-    Box stored, output, region;
-    for (int axis = 0; axis < 3; ++axis) {
-      const int width = between(1, 5);
-      stored.Lower[axis] = between(-3, 3);
-      stored.Upper[axis] = stored.Lower[axis] + width - 1;
-      output.Lower[axis] = stored.Lower[axis] + between(1 - width, width - 1);
-      output.Upper[axis] = std::max(output.Lower[axis] + width - 1 + between(0, 1), stored.Lower[axis]);
-      region.Lower[axis] = std::max(stored.Lower[axis], output.Lower[axis]);
-      region.Upper[axis] = std::min(stored.Upper[axis], output.Upper[axis]);
-    }
-    std::vector<float> values(stored.CellCount());
-    std::vector<float> placed(output.CellCount(), -1), expected = placed;
-    std::size_t next = 0;
-    for (int k = stored.Lower[2]; k <= stored.Upper[2]; ++k) {
-      for (int j = stored.Lower[1]; j <= stored.Upper[1]; ++j) {
-        for (int i = stored.Lower[0]; i <= stored.Upper[0]; ++i) {
-          values[next] = static_cast<float>(next);
-          if (i >= region.Lower[0] && i <= region.Upper[0] && j >= region.Lower[1] && j <= region.Upper[1] &&
-              k >= region.Lower[2] && k <= region.Upper[2]) {
-            const std::int64_t row = (k - output.Lower[2]) * output.Width(1) + j - output.Lower[1];
-            expected[row * output.Width(0) + i - output.Lower[0]] = values[next];
-          }
-          ++next;
-        }
-      }
-    }
-    const ArrayMapping window(stored, output, region, {1, 1, 1}, 1);
-    PlaceRun(window, values.data(), 0, stored.CellCount(), sizeof(float), false, 0, placed.data());
-    ASSERT_EQ(placed, expected) << "round " << round;
   }
 }
 
@@ -368,15 +183,6 @@ TEST(PlaceRun, TurnsValuesAroundWhereTheyLie)
   }
 }
 
-TEST(PlaceRun, LeavesOutARunOfGhostsOnly)
-{
-  const ArrayShape shape = Shape({2, 2, 1}, {1, 1, 0}, {0, 0, 0});
-  const std::vector<float> values(5, 7);
-  std::vector<float> output(4, -1);
-  PlaceRun(shape, values.data(), 0, 5, sizeof(float), false, 0, output.data());
-  EXPECT_EQ(output, std::vector<float>(4, -1));
-}
-
 namespace {
 
 using Ints = std::vector<std::int32_t>;
@@ -389,6 +195,17 @@ struct Mixture
   Ints MixMaterial{0, 1, 1, 2, 0};
   Ints MixNext{2, 0, 4, 5, 0};
   Floats MixFraction{0.25f, 0.75f, 0.5f, 0.125f, 0.375f};
+
+  /// Sets `cells` cells that all have the same chain of `chained` entries of one material.
+  void SetChain(int chained, int material, float fraction, int cells)
+  {
+    this->Materials.assign(cells, -1);
+    this->MixMaterial.assign(chained, material);
+    this->MixFraction.assign(chained, fraction);
+    this->MixNext.resize(chained);
+    std::iota(this->MixNext.begin(), this->MixNext.end(), 2);
+    this->MixNext.back() = 0;
+  }
 
   /// Returns the fractions of a material; empty if the mixture is invalid.
   Floats Fractions(int material, std::int64_t cells = 4) const
@@ -427,49 +244,29 @@ TEST(SparseFractions, AddUpEntriesOfTheSameMaterial)
   EXPECT_EQ(mixture.Fractions(1), (Floats{0, 1, 1, 1}));
 }
 
-TEST(SparseFractions, RefuseIndicesOutside)
+TEST(SparseFractions, RefuseWhatIsNoList)
 {
-  for (const std::int32_t wild : {-6, -7, std::numeric_limits<std::int32_t>::min()}) {
-    Mixture mixture;
-    mixture.Materials[1] = wild;
-    EXPECT_TRUE(mixture.Fractions(0).empty()) << wild;
+  using Limits = std::numeric_limits<std::int32_t>;
+  std::vector<Mixture> faults;
+  for (const std::int32_t outside : {-6, -7, Limits::min()}) {
+    faults.emplace_back().Materials[1] = outside;
   }
-  for (const std::int32_t wild : {6, -1, std::numeric_limits<std::int32_t>::max()}) {
-    Mixture mixture;
-    mixture.MixNext[0] = wild;
-    EXPECT_TRUE(mixture.Fractions(0).empty()) << wild;
+  for (const std::int32_t outside : {6, -1, Limits::max()}) {
+    faults.emplace_back().MixNext[0] = outside;
   }
-}
-
-TEST(SparseFractions, RefuseMixedCellsWithoutMixArrays)
-{
-  Floats result(4, -1);
-  const Mixture mixture;
-  EXPECT_FALSE(
-      DecodeSparseFractions(mixture.Materials.data(), 4, nullptr, nullptr, nullptr, 0, 0, 4, result.data()));
-}
-
-TEST(SparseFractions, RefuseCircles)
-{
-  Mixture mixture;
-  mixture.MixNext = {2, 1, 4, 5, 0};
-  EXPECT_TRUE(mixture.Fractions(0).empty());
-  mixture.MixNext = {1, 0, 4, 5, 0};
-  EXPECT_TRUE(mixture.Fractions(0).empty());
+  faults.emplace_back().MixNext = {2, 1, 4, 5, 0};  // circles
+  faults.emplace_back().MixNext = {1, 0, 4, 5, 0};
+  faults.push_back({{0, -1, 1, -3}, {}, {}, {}});  // mixed cells without a list
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    EXPECT_TRUE(faults[i].Fractions(0).empty()) << i;
+  }
 }
 
 TEST(SparseFractions, EndSoonWhenAllCellsShareOneLongChain)
 {
   constexpr int count = 200'000;  // following the list for each cell would take 4e10 steps
   Mixture mixture;
-  mixture.Materials.assign(count, -1);
-  mixture.MixMaterial.assign(count, 0);
-  mixture.MixFraction.assign(count, 0.5f);
-  mixture.MixNext.clear();
-  for (int i = 2; i <= count; ++i) {
-    mixture.MixNext.push_back(i);
-  }
-  mixture.MixNext.push_back(0);
+  mixture.SetChain(count, 0, 0.5f, count);
   EXPECT_TRUE(mixture.Fractions(0, count).empty());
 }
 
@@ -477,14 +274,7 @@ TEST(SparseFractions, TakeOneLongChain)
 {
   constexpr int count = 100'000;
   Mixture mixture;
-  mixture.Materials = {-1};
-  mixture.MixMaterial.assign(count, 3);
-  mixture.MixFraction.assign(count, 1.0f);
-  mixture.MixNext.clear();
-  for (int i = 2; i <= count; ++i) {
-    mixture.MixNext.push_back(i);
-  }
-  mixture.MixNext.push_back(0);
+  mixture.SetChain(count, 3, 1, 1);
   EXPECT_EQ(mixture.Fractions(3, 1), Floats{float(count)});
 }
 

@@ -269,11 +269,10 @@ TEST(ChunkDecoder, BringsBackWhatTheLibraryStores)
       {{17, 23}, {5, 7}}, {{9, 10, 11}, {4, 10, 11}}, {{7, 6, 5}, {3, 4, 2}}, {{3, 5, 4, 6}, {2, 2, 3, 4}},
       {{2, 3, 4, 5}, {1, 3, 4, 5}}, {{3, 4, 3, 5, 3}, {2, 3, 2, 4, 3}}};
   testing::Dice dice(41);
-  ChunkDecoder decoder;
+  ChunkDecoder decoder;  // which knows sizes of elements, but no types
   for (const Filters& filters : AllPipelines()) {
-    for (const ElementType type : {ElementType::Float32, ElementType::Float64, ElementType::Int32,
-             ElementType::Int64, ElementType::UInt8, ElementType::Int16, ElementType::UInt16,
-             ElementType::Int8, ElementType::UInt32, ElementType::UInt64}) {
+    for (const ElementType type :
+        {ElementType::UInt8, ElementType::Int16, ElementType::Float32, ElementType::Float64}) {
       for (const Layout& layout : layouts) {
         for (const bool smooth : {false, true}) {
           ChunkedArray array = Array(type, layout.Dims, layout.ChunkDims, filters);
@@ -362,21 +361,29 @@ TEST(ChunkDecoder, TakesTheChecksumsOfOldLibraries)
   EXPECT_EQ(chunk.Undo(stored), chunk.Values);
 }
 
-TEST(ChunkDecoder, NeverTakesDamagedCompressedDataForValues)
+/// A frame of Zstandard has no checksum, so that it may yield other values.
+TEST(ChunkDecoder, NoticesDamagedCompressedData)
 {
   testing::Dice dice(53);
-  const OneChunk chunk({Shuffle, Deflate});
-  std::size_t harmless = 0;
-  ForEachFlippedBit(chunk.Stored, [&](const Bytes& stored) {
-    try {
-      EXPECT_EQ(chunk.Undo(stored), chunk.Values);
-      ++harmless;
-    } catch (const Error&) {
+  for (const FilterType kind : {Deflate, Zstd}) {
+    const OneChunk chunk({Shuffle, kind});
+    std::size_t taken = 0, refused = 0;
+    ForEachFlippedBit(chunk.Stored, [&](const Bytes& stored) {
+      try {
+        const Bytes values = chunk.Undo(stored);
+        EXPECT_TRUE(kind == Zstd ? values.size() == chunk.Values.size() : values == chunk.Values);
+        ++taken;
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(),
+            ::testing::AnyOf(HasSubstr("damaged"), HasSubstr("more than"), HasSubstr("of values")));
+        ++refused;
+      }
+    });
+    // Deflate: bits between the last code and the checksum, and hints in the header are harmless.
+    EXPECT_TRUE(kind == Zstd ? refused > 20 : taken < 12) << taken << " taken, " << refused << " refused";
+    for (int round = 0; round < 2000; ++round) {
+      EXPECT_NE(chunk.Fault(dice.Bytes(dice.Between(0, 100))), "");
     }
-  });
-  EXPECT_LT(harmless, 12u);  // bits between the last code and the checksum, and hints in the header
-  for (int round = 0; round < 2000; ++round) {
-    EXPECT_NE(chunk.Fault(dice.Bytes(dice.Between(0, 100))), "");
   }
 }
 
@@ -440,44 +447,6 @@ TEST(ChunkDecoder, WorksAfterItGaveItsMemoryBack)
         {Shuffle, Deflate}, 0, 4, chunk.Stored.data(), chunk.Stored.size(), chunk.Values.size());
     EXPECT_EQ(Bytes(values, values + chunk.Values.size()), chunk.Values);
     decoder.Trim(0);
-  }
-}
-
-TEST(ChunkDecoder, NeverCrashesOnDamagedZstandard)
-{
-  testing::Dice dice(57);
-  const OneChunk chunk({Shuffle, Zstd});
-  std::size_t found = 0;
-  ForEachFlippedBit(chunk.Stored, [&](const Bytes& stored) {
-    try {
-      EXPECT_EQ(
-          chunk.Undo(stored).size(), chunk.Values.size());  // a frame without a checksum may yield others
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(),
-          ::testing::AnyOf(HasSubstr("damaged"), HasSubstr("more than"), HasSubstr("of values")));
-      ++found;
-    }
-  });
-  EXPECT_GT(found, 20u);
-  for (int round = 0; round < 2000; ++round) {
-    EXPECT_NE(chunk.Fault(dice.Bytes(dice.Between(0, 100))), "");
-  }
-}
-
-TEST(UnshuffleBytes, AgreesWithTheDefinition)
-{
-  testing::Dice dice(59);
-  for (const std::size_t elementBytes : {1, 4, 8}) {
-    for (std::size_t bytes = 0; bytes < 400; ++bytes) {
-      const Bytes from = dice.Bytes(bytes);
-      Bytes to(bytes), expected(from);
-      const std::size_t count = bytes / elementBytes;
-      for (std::size_t i = 0; i < count * elementBytes; ++i) {
-        expected[i] = from[i % elementBytes * count + i / elementBytes];
-      }
-      UnshuffleBytes(from.data(), bytes, elementBytes, to.data());
-      ASSERT_EQ(to, expected) << bytes << " bytes in elements of " << elementBytes;
-    }
   }
 }
 

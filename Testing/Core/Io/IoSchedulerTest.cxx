@@ -1,6 +1,7 @@
 #include "Io/IoScheduler.h"
 
 #include "FakeSource.h"
+#include "HangingSource.h"
 #include "Io/ReadTask.h"
 #include "TestTools.h"
 
@@ -22,58 +23,7 @@ namespace patchio {
 namespace {
 
 using std::chrono::milliseconds;
-
-/// A barrier for threads. Its time limit only ends tests that have already failed.
-class MeetingPoint
-{
-public:
-  explicit MeetingPoint(int threads) : Awaited(threads) {}
-  bool AllCame()
-  {
-    std::unique_lock<std::mutex> lock(this->Mutex);
-    ++this->Came;
-    this->Change.notify_all();
-    return this->Change.wait_for(
-        lock, std::chrono::seconds(30), [this] { return this->Came >= this->Awaited; });
-  }
-
-private:
-  int Awaited;
-  int Came = 0;
-  std::mutex Mutex;
-  std::condition_variable Change;
-};
-
-/// A storage whose requests hang until the gate is opened. Tests share its ownership with tasks, which may
-/// outlive the test.
-class Gate
-{
-public:
-  void Wait()
-  {
-    std::unique_lock<std::mutex> lock(this->Mutex);
-    ++this->Waiting;
-    this->Change.notify_all();
-    this->Change.wait(lock, [this] { return this->IsOpen; });
-  }
-  bool AwaitWaiting(int threads)
-  {
-    std::unique_lock<std::mutex> lock(this->Mutex);
-    return this->Change.wait_for(lock, std::chrono::seconds(30), [&] { return this->Waiting >= threads; });
-  }
-  void Open()
-  {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
-    this->IsOpen = true;
-    this->Change.notify_all();
-  }
-
-private:
-  std::mutex Mutex;
-  std::condition_variable Change;
-  int Waiting = 0;
-  bool IsOpen = false;
-};
+using testing::Gate;
 
 /// Starts `tasks` concurrent tasks that all wait for the gate.
 std::unique_ptr<IoScheduler> Hanging(int tasks, const std::shared_ptr<Gate>& gate)
@@ -93,12 +43,12 @@ void WaitForAll(const IoScheduler& read)
 /// Returns whether `tasks` tasks run at the same time.
 bool RunAtOnce(int tasks)
 {
-  MeetingPoint meeting(tasks);
-  std::atomic<int> met{0};
-  IoScheduler read(tasks, [&](std::size_t) { met += meeting.AllCame() ? 1 : 0; });
-  read.SetLimit(tasks);
-  WaitForAll(read);
-  return met == tasks;
+  const auto gate = std::make_shared<Gate>();
+  const auto read = Hanging(tasks, gate);
+  const bool all = gate->AwaitWaiting(tasks);
+  gate->Open();
+  WaitForAll(*read);
+  return all;
 }
 
 /// Returns how often each task was executed.
@@ -356,10 +306,10 @@ TEST(IoScheduler, LeavesOtherUsersOfTbbAlone)
   const auto hanging = Hanging(256, gate);
   ASSERT_TRUE(gate->AwaitWaiting(256));
   EXPECT_EQ(tbb::this_task_arena::max_concurrency(), cores);
-  MeetingPoint meeting(cores);
+  Gate meeting;
   std::atomic<int> met{0};
   tbb::parallel_for(
-      0, cores, [&](int) { met += meeting.AllCame() ? 1 : 0; }, tbb::simple_partitioner());
+      0, cores, [&](int) { met += meeting.Meet(cores) ? 1 : 0; }, tbb::simple_partitioner());
   EXPECT_EQ(met, cores) << "starved";
   std::mutex mutex;
   std::set<std::thread::id> threads;
@@ -404,12 +354,6 @@ void RunUnderAThreadLimit()
   std::_Exit(good ? 0 : 1);
 }
 
-TEST(IoSchedulerDeathTest, GoesOnWithTheThreadsThatTheSystemGrants)
-{
-  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(RunUnderAThreadLimit(), ::testing::ExitedWithCode(0), "");
-}
-
 /// Exits with 0 if the abandoned task ends before the process.
 void ExitWhileATaskIsAtWork()
 {
@@ -427,12 +371,6 @@ void ExitWhileATaskIsAtWork()
   std::exit(2);
 }
 
-TEST(IoSchedulerDeathTest, ExitWaitsForTasksThatWereLeftBehind)
-{
-  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(ExitWhileATaskIsAtWork(), ::testing::ExitedWithCode(0), "");
-}
-
 /// Exits with 0 if a handler that runs after the scheduler's end can still carry out tasks.
 void RunTasksWhileTheProcessEnds()
 {
@@ -445,12 +383,6 @@ void RunTasksWhileTheProcessEnds()
   std::exit(2);
 }
 
-TEST(IoSchedulerDeathTest, ExitHandlersCarryOutTasks)
-{
-  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(RunTasksWhileTheProcessEnds(), ::testing::ExitedWithCode(0), "");
-}
-
 /// The storage never answers.
 void ExitWhileAReadHangs()
 {
@@ -461,10 +393,13 @@ void ExitWhileAReadHangs()
   std::exit(3);
 }
 
-TEST(IoSchedulerDeathTest, ExitDoesNotWaitForever)
+TEST(IoSchedulerDeathTest, ProcessesEndWithTheirReads)
 {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(ExitWhileAReadHangs(), ::testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(RunUnderAThreadLimit(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(ExitWhileATaskIsAtWork(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(RunTasksWhileTheProcessEnds(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(ExitWhileAReadHangs(), ::testing::ExitedWithCode(3), "") << "waits forever";
 }
 
 TEST(RunTasks, CarriesOutEachTaskOnce)

@@ -5,14 +5,13 @@
 #include "Io/Progress.h"
 
 #include "Base/Error.h"
+#include "HangingSource.h"
 #include "Io/IoScheduler.h"
 #include "MpiTest.h"
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
@@ -85,19 +84,10 @@ void CheckThatOneStopsWhileItWaits(Communicator& ranks)
 /// Checks that all ranks leave a read in which a request hangs on each rank.
 void CheckThatHangingRequestsAreLeft(Communicator& ranks)
 {
-  struct Gate
-  {
-    std::mutex Mutex;
-    std::condition_variable Change;
-    bool IsOpen = false;
-  };
-  const auto gate = std::make_shared<Gate>();
+  const auto gate = std::make_shared<testing::Gate>();
   SharedProgress together(ranks);
   {
-    IoScheduler read(2, [gate](std::size_t) {
-      std::unique_lock<std::mutex> lock(gate->Mutex);
-      gate->Change.wait(lock, [&] { return gate->IsOpen; });
-    });
+    IoScheduler read(2, [gate](std::size_t) { gate->Wait(); });
     read.SetLimit(2);
     while (!read.WaitFor(PollInterval) && together.Step({}, Rank == 0)) {
     }
@@ -106,9 +96,7 @@ void CheckThatHangingRequestsAreLeft(Communicator& ranks)
   together.Finish([] { return false; });
   Expect(together.Stopped(), "not stopped");
   ranks.AllGather(std::vector<int>{});
-  const std::lock_guard<std::mutex> lock(gate->Mutex);
-  gate->IsOpen = true;
-  gate->Change.notify_all();
+  gate->Open();
 }
 
 /// Checks that endless work stops on all ranks if any rank is stopped. One rank may have no work.

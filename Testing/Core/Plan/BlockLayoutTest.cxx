@@ -141,22 +141,6 @@ TEST(BlockLayout, HasAPlaceForEachValue)
   }
 }
 
-TEST(BlockLayout, GivesSharedNodesToTheLargerNumber)
-{
-  Catalog catalog;
-  catalog.Dimension = 2;
-  testing::AddLevel(catalog, {{{4, 0, 0}, {7, 3, 0}}, {{0, 0, 0}, {3, 3, 0}}});
-  Block block;
-  block.Cells = {{0, 0, 0}, {7, 3, 0}};
-  block.Parts = {{catalog.Patches[0].Cells, 0}, {catalog.Patches[1].Cells, 1}};
-  const std::vector<Block> blocks{block};
-  const BlockLayout layout(catalog, blocks, true);
-  ASSERT_EQ(layout.End(0, Centering::Node) - layout.Begin(0, Centering::Node), 1);
-  EXPECT_EQ(layout.Begin(0, Centering::Node)->Region, (Box{{5, 0, 0}, {8, 4, 0}}));
-  EXPECT_EQ(layout.Begin(1, Centering::Node)->Region, (Box{{0, 0, 0}, {4, 4, 0}}));
-  EXPECT_TRUE(layout.IsComplete(0, Centering::Node));
-}
-
 TEST(BlockLayout, TakesALargePatchBesideManySmallOnes)
 {
   // All 10^5 small patches precede the large one, and share every second node of one of its faces.

@@ -120,10 +120,6 @@ void ExpectBlocksHaveEachCell(const Catalog& catalog, const std::vector<bool>& s
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Makes some patches larger, as SAMRAI does with small patches.
 void LetOverlap(Catalog& catalog, Dice& dice)
 {
@@ -197,32 +193,6 @@ TEST(Blocks, LeaveOutWhatIsRefinedWhereThatIsHidden)
   const auto all = MergeAll(catalog, false, {}, options);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].Cells, (Box{{0, 0, 0}, {15, 3, 0}}));
-}
-
-TEST(Blocks, HideNothingUnderPatchesThatAreNotShown)
-{
-  Catalog catalog = FourInARow();
-  AddLevel(catalog, {{{0, 0, 0}, {15, 7, 0}}}, {2, 2, 1});
-  std::vector<bool> shown(5, true);
-  shown[4] = false;
-  const auto blocks =
-      MakeBlocks(catalog, shown, PatchTypes(catalog, {}), Nesting(catalog, shown), true, Merging(1 << 26, 0));
-  ASSERT_EQ(blocks.size(), 1u);
-  EXPECT_EQ(blocks[0].Cells, (Box{{0, 0, 0}, {15, 3, 0}}));
-}
-
-TEST(Blocks, GiveWhatPatchesShareToTheLowest)
-{
-  Catalog catalog = FourInARow();
-  AddLevel(catalog,
-      {{{0, 0, 0}, {7, 7, 0}}, {{4, 0, 0}, {11, 7, 0}}, {{12, 0, 0}, {15, 7, 0}}, {{2, 2, 0}, {13, 5, 0}}},
-      {2, 2, 1});
-  const auto blocks = MergeAll(catalog, true, {}, Merging(1 << 26, 0));
-  ASSERT_EQ(blocks.size(), 2u);
-  EXPECT_EQ(blocks[0].Cells, (Box{{8, 0, 0}, {15, 3, 0}})) << "the rest is refined";
-  EXPECT_EQ(blocks[1].Cells, (Box{{0, 0, 0}, {15, 7, 0}}));
-  EXPECT_TRUE(blocks[1].Full);
-  EXPECT_EQ(NameOfBlock(catalog, blocks[1]), "3 patches, 0 to 2") << "nothing of the last is its own";
 }
 
 TEST(Blocks, LeaveALevelAsItIsWhoseOwnersAreNotKnown)
@@ -363,14 +333,9 @@ TEST(Blocks, AreNamedAfterTheirPatches)
   EXPECT_EQ(NameOfBlock(catalog, blocks[0]), "4 patches, 0 to 3");
   EXPECT_EQ(NameOfBlock(catalog, blocks[1]), "2 patches, 0 to 1");
   EXPECT_EQ(NameOfBlock(catalog, blocks[2]), "patch 2");
-}
-
-TEST(Blocks, CountAPatchWithSeveralPartsOnce)
-{
-  const Catalog catalog = FourInARow();
-  Block block;
-  block.Parts = {{{{0, 0, 0}, {0, 3, 0}}, 2}, {{{2, 0, 0}, {3, 3, 0}}, 2}};
-  EXPECT_EQ(NameOfBlock(catalog, block), "patch 2");
+  Block twoParts;
+  twoParts.Parts = {{{{0, 0, 0}, {0, 3, 0}}, 2}, {{{2, 0, 0}, {3, 3, 0}}, 2}};
+  EXPECT_EQ(NameOfBlock(catalog, twoParts), "patch 2");
 }
 
 TEST(Kinds, AreEqualWhereTheSameVariablesExist)

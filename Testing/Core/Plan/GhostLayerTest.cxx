@@ -99,25 +99,6 @@ TEST(GhostLayer, TakesEachCellFromTheFinestPatchThatHasIt)
   EXPECT_GT(coarser, 300);
 }
 
-TEST(GhostLayer, EndsWhereTheDomainEnds)
-{
-  Catalog catalog;
-  testing::AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}});
-  Block block = BlockOfPatch(catalog, 0);
-  AddGhostLayer(catalog, Nesting(catalog, {true}), {0}, block);
-  EXPECT_TRUE(block.GhostRegions.empty());
-  EXPECT_EQ(GridCells(block), block.Cells);
-}
-
-TEST(GhostLayer, IsOnTheSidesThatHaveNeighbours)
-{
-  Catalog catalog;
-  testing::AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}, {{4, 0, 0}, {7, 3, 3}}, {{0, 0, -4}, {7, 3, -1}}});
-  Block block = BlockOfPatch(catalog, 0);
-  AddGhostLayer(catalog, Nesting(catalog, {true, true, true}), {0, 0, 0}, block);
-  EXPECT_EQ(GridCells(block), (Box{{0, 0, -1}, {4, 3, 3}}));
-}
-
 TEST(GhostLayer, AtTheEndOfTheIndexSpaceIsSafe)
 {
   constexpr int far = 1 << 30;

@@ -1,6 +1,7 @@
 // Selection of patches by place and by value, compared with geometry calculated by hand.
 #include "Plan/Interest.h"
 
+#include "RandomBoxes.h"
 #include "TestTools.h"
 
 #include <algorithm>
@@ -193,25 +194,15 @@ double CheckCellsOnPlane(const Catalog& catalog, const Box& cells, const RegionO
   std::vector<std::uint8_t> times(static_cast<std::size_t>(cells.CellCount()), 0);
   for (const Box& box : boxes) {
     EXPECT_EQ(Intersect(box, cells), box);
-    for (int k = box.Lower[2]; k <= box.Upper[2]; ++k) {
-      for (int j = box.Lower[1]; j <= box.Upper[1]; ++j) {
-        for (int i = box.Lower[0]; i <= box.Upper[0]; ++i) {
-          ++times[IndexIn(cells, {i, j, k})];
-        }
-      }
-    }
+    testing::ForEachCell(box, [&](const Int3& cell) { ++times[IndexIn(cells, cell)]; });
   }
   double met = 0;
-  for (int k = cells.Lower[2]; k <= cells.Upper[2]; ++k) {
-    for (int j = cells.Lower[1]; j <= cells.Upper[1]; ++j) {
-      for (int i = cells.Lower[0]; i <= cells.Upper[0]; ++i) {
-        const bool meets = MeetsCell(catalog, {i, j, k}, plane);
-        const int in = times[IndexIn(cells, {i, j, k})];
-        EXPECT_TRUE(in == 1 || (in == 0 && !meets)) << i << " " << j << " " << k;
-        met += meets ? 1 : 0;
-      }
-    }
-  }
+  testing::ForEachCell(cells, [&](const Int3& cell) {
+    const bool meets = MeetsCell(catalog, cell, plane);
+    const int in = times[IndexIn(cells, cell)];
+    EXPECT_TRUE(in == 1 || (in == 0 && !meets)) << cell[0] << " " << cell[1] << " " << cell[2];
+    met += meets ? 1 : 0;
+  });
   return std::accumulate(times.begin(), times.end(), 0.0) / std::max(met, 1.0);
 }
 

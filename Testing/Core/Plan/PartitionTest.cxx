@@ -3,9 +3,9 @@
 #include "TestTools.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
 namespace patchio {
 namespace {
@@ -59,41 +59,13 @@ Weights RandomWeights(std::size_t count)
   return weights;
 }
 
-/// Returns the sum of the volumes of the parts' bounding boxes.
-double BoundingVolume(const Catalog& catalog, const std::vector<int>& parts, int count)
-{
-  std::vector<Box> bounds(count, Box{{1 << 20, 1 << 20, 1 << 20}, {-1, -1, -1}});
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    for (int axis = 0; axis < 3; ++axis) {
-      Box& box = bounds[parts[p]];
-      box.Lower[axis] = std::min(box.Lower[axis], catalog.Patches[p].Cells.Lower[axis]);
-      box.Upper[axis] = std::max(box.Upper[axis], catalog.Patches[p].Cells.Upper[axis]);
-    }
-  }
-  return std::accumulate(
-      bounds.begin(), bounds.end(), 0.0, [](double sum, const Box& box) { return sum + box.CellCount(); });
-}
-
 }  // namespace
-
-TEST(Partition, GivesEveryPatchOnePartInRange)
-{
-  const Catalog catalog = Grid(5, 7, 3);
-  for (int parts = 1; parts <= 120; ++parts) {
-    const std::vector<int> result =
-        PartitionPatches(catalog, AllPatches(catalog), RandomWeights(catalog.Patches.size()), parts);
-    ASSERT_EQ(result.size(), catalog.Patches.size());
-    for (const int part : result) {
-      EXPECT_TRUE(part >= 0 && part < parts) << part << " of " << parts;
-    }
-  }
-}
 
 TEST(Partition, OfEqualWeightsDiffersByOnePatchAtMost)
 {
   const Catalog catalog = Grid(5, 7, 3);
   const Weights ones(catalog.Patches.size(), 1);
-  for (const std::int64_t weight : {std::int64_t(1), std::int64_t(2048), std::int64_t(3'000'000'000)}) {
+  for (const std::int64_t weight : {0L, 1L, 2048L, 3'000'000'000L}) {
     const Weights weights(catalog.Patches.size(), weight);
     for (int parts = 1; parts <= 120; ++parts) {
       const auto result = PartitionPatches(catalog, AllPatches(catalog), weights, parts);
@@ -102,44 +74,16 @@ TEST(Partition, OfEqualWeightsDiffersByOnePatchAtMost)
   }
 }
 
-TEST(Partition, ExceedsTheMeanByATenthAndTheHeaviestPatchAtMost)
-{
-  const Catalog catalog = Grid(6, 6, 6);
-  const Weights weights = RandomWeights(catalog.Patches.size());
-  const auto total = static_cast<double>(std::accumulate(weights.begin(), weights.end(), std::int64_t(0)));
-  const auto heaviest = static_cast<double>(*std::max_element(weights.begin(), weights.end()));
-  for (int parts = 1; parts <= 64; ++parts) {
-    for (const std::int64_t load :
-        LoadOf(PartitionPatches(catalog, AllPatches(catalog), weights, parts), weights, parts)) {
-      EXPECT_LE(static_cast<double>(load), 1.1 * total / parts + heaviest) << parts << " parts";
-    }
-  }
-}
-
-TEST(Partition, SpreadsPatchesWithoutWeight)
-{
-  const Catalog catalog = Grid(4, 4, 1);
-  const Weights ones(16, 1);
-  const auto result = PartitionPatches(catalog, AllPatches(catalog), Weights(16, 0), 4);
-  EXPECT_EQ(LoadOf(result, ones, 4), Weights(4, 4));
-}
-
-TEST(Partition, GivesNoPartTwoPatchesWhenThereAreMorePartsThanPatches)
-{
-  const Catalog catalog = Grid(3, 1, 1);
-  const auto result = PartitionPatches(catalog, AllPatches(catalog), Weights(3, 10), 8);
-  const Weights load = LoadOf(result, Weights(3, 1), 8);
-  EXPECT_EQ(*std::max_element(load.begin(), load.end()), 1);
-}
-
-TEST(Partition, GivesPartZeroAPatchWhenThereAreFewerPatches)
+TEST(Partition, SpreadsFewPatchesOverManyPartsFromPartZeroOn)
 {
   const Catalog catalog = Grid(3, 1, 1);
   const auto result = PartitionPatches(catalog, AllPatches(catalog), {5, 5, 5}, 8);
+  EXPECT_EQ(std::set<int>(result.begin(), result.end()).size(), 3u);
   EXPECT_EQ(std::count(result.begin(), result.end(), 0), 1);
   for (const int patch : {0, 1, 2}) {
     EXPECT_EQ(PartitionPatches(catalog, {patch}, {5}, 4), (std::vector<int>{0}));
   }
+  EXPECT_TRUE(PartitionPatches(catalog, {}, {}, 3).empty());
 }
 
 TEST(Partition, LeavesNoPartEmptyBesideAGiant)
@@ -153,11 +97,6 @@ TEST(Partition, LeavesNoPartEmptyBesideAGiant)
       EXPECT_GT(std::count(parts.begin(), parts.end(), part), 0) << "part " << part << ", giant " << giant;
     }
   }
-}
-
-TEST(Partition, OfNothingIsEmpty)
-{
-  EXPECT_TRUE(PartitionPatches(Grid(2, 2, 2), {}, {}, 3).empty());
 }
 
 TEST(Partition, DoesNotDependOnTheOrderOfThePatches)
@@ -192,27 +131,6 @@ TEST(Partition, MovesOnlyTheSurplusOfASelection)
   std::iota(patches.begin(), patches.begin() + 15, 0);
   std::iota(patches.begin() + 15, patches.end(), 40);
   EXPECT_EQ(PartitionPatches(catalog, patches, Weights(20, 5), 2), expected);
-}
-
-TEST(Partition, SpreadsWhatHasOneHome)
-{
-  const Catalog catalog = Grid(8, 8, 1);
-  const std::vector<int> patches{0, 1, 2, 3, 8, 9, 10, 11};
-  const auto result = PartitionPatches(catalog, patches, Weights(8, 5), 4);
-  EXPECT_EQ(LoadOf(result, Weights(8, 1), 4), Weights(4, 2));
-}
-
-TEST(Partition, KeepsPartsCompact)
-{
-  const Catalog catalog = Grid(16, 16, 4);
-  const std::vector<int> patches = AllPatches(catalog);
-  for (const int parts : {4, 8, 13, 32}) {
-    const auto result = PartitionPatches(catalog, patches, Weights(patches.size(), 1), parts);
-    std::vector<int> random(patches.size());
-    std::transform(patches.begin(), patches.end(), random.begin(), [parts](int p) { return p % parts; });
-    std::shuffle(random.begin(), random.end(), std::mt19937(5));
-    EXPECT_LT(BoundingVolume(catalog, result, parts), 0.5 * BoundingVolume(catalog, random, parts)) << parts;
-  }
 }
 
 TEST(Partition, PutsAFinePatchBesideTheCoarseOneBelowIt)

@@ -78,17 +78,27 @@ using Numbers = std::vector<std::uint32_t>;
 
 }  // namespace
 
-TEST(ReadPlan, OfNothingIsEmpty)
-{
-  const ReadPlan plan = PlanReads({}, {}, Model, 4);
-  EXPECT_TRUE(plan.Requests.empty());
-  EXPECT_EQ(plan.Tasks(), 0u);
-}
-
 TEST(ReadPlan, GoesThroughFilesByOffset)
 {
-  const auto table = Table().Raw(1, 0).Raw(0, 9000).Raw(0, 100).Raw(1, 5000).Raw(0, 5'000'000'000);
-  EXPECT_EQ(TasksOf(PlanReads(table, {}, Model, 1)), (Tasks{{2}, {1}, {4}, {0}, {3}}));
+  struct Case
+  {
+    const char* Name;
+    LocationTable Locations;
+    StorageModel Storage;
+    Tasks Expected;
+  };
+  const std::vector<Case> cases{{"nothing", Table(), Model, {}},
+      {"two files", Table().Raw(1, 0).Raw(0, 9000).Raw(0, 100).Raw(1, 5000).Raw(0, 5'000'000'000), Model,
+          {{2}, {1}, {4}, {0}, {3}}},
+      {"requests that cost nothing", Table().Raw(0, 0).Raw(0, 5), {0, 1e9}, {{0}, {1}}},
+      {"the same bytes", Table().Raw(0, 64).Raw(0, 64).Raw(0, 64), Model, {{0}, {1}, {2}}},
+      {"without values", Table().Without(Encoding::Absent).Raw(0, 8000).Without(Encoding::Missing).Raw(0, 4),
+          Model, {{3}, {1}}}};
+  for (const Case& one : cases) {
+    const ReadPlan plan = PlanReads(one.Locations, {}, one.Storage, 1);
+    EXPECT_EQ(TasksOf(plan), one.Expected) << one.Name;
+    EXPECT_EQ(plan.Tasks(), one.Expected.size()) << one.Name;
+  }
 }
 
 TEST(ReadPlan, MergesNeighboursAcrossSmallGaps)
@@ -99,12 +109,6 @@ TEST(ReadPlan, MergesNeighboursAcrossSmallGaps)
   EXPECT_EQ(plan.Requests[0].Offset, 0u);
   EXPECT_EQ(plan.Requests[0].Bytes, 1012u);
   EXPECT_EQ(plan.Tasks(), 5u);
-}
-
-TEST(ReadPlan, MergesNothingWhereRequestsCostNothing)
-{
-  const auto table = Table().Raw(0, 0).Raw(0, 5);
-  EXPECT_EQ(TasksOf(PlanReads(table, {}, {0, 1e9}, 1)), (Tasks{{0}, {1}}));
 }
 
 TEST(ReadPlan, KeepsRequestsOfMergedNeighboursSmall)
@@ -174,20 +178,6 @@ TEST(ReadPlan, PutsOtherKindsApart)
   EXPECT_EQ(plan.Constant, (Numbers{0, 5}));
   EXPECT_EQ(plan.Library, Numbers{3});
   EXPECT_EQ(plan.Tasks(), 6u);
-}
-
-TEST(ReadPlan, LeavesOutWhatIsAbsentOrMissing)
-{
-  const auto table = Table().Without(Encoding::Absent).Raw(0, 8000).Without(Encoding::Missing).Raw(0, 4);
-  const ReadPlan plan = PlanReads(table, {}, Model, 1);
-  EXPECT_EQ(TasksOf(plan), (Tasks{{3}, {1}}));
-  EXPECT_EQ(plan.Tasks(), 2u);
-}
-
-TEST(ReadPlan, KeepsTheOrderOfRequestsForTheSameBytes)
-{
-  const auto table = Table().Raw(0, 64).Raw(0, 64).Raw(0, 64);
-  EXPECT_EQ(TasksOf(PlanReads(table, {}, Model, 1)), (Tasks{{0}, {1}, {2}}));
 }
 
 TEST(ReadPlan, KnowsFilesOfWhichMostIsWanted)

@@ -70,38 +70,18 @@ TEST(ThreadBudget, FillsTheStorageExactlyWhenThereIsRoomForAll)
   }
 }
 
-TEST(ThreadBudget, UsesOneThreadARankWhenThereAreMoreRanksThanRoom)
-{
-  for (int processes = 5; processes <= 20; ++processes) {
-    EXPECT_EQ(AllRanks(9, 5, processes), std::vector<int>(processes, 1));
-  }
-}
-
-TEST(ThreadBudget, TakesTheUsersNumberInFixedMode)
+TEST(ThreadBudget, FollowsTheMode)
 {
   ThreadSettings settings;
-  settings.Mode = ThreadMode::Fixed;
-  settings.ThreadsPerRank = 7;
-  settings.StorageConcurrency = 100;
-  EXPECT_EQ(ThreadsOfRank(settings, 4, 3), 7);
-}
-
-TEST(ThreadBudget, NeverGivesLessThanOneThread)
-{
-  ThreadSettings settings;
-  settings.ThreadsPerRank = 0;
-  EXPECT_EQ(ThreadsOfRank(settings, 1, 0), 1);
-  settings.ThreadsPerRank = -3;
-  EXPECT_EQ(ThreadsOfRank(settings, 1, 0), 1);
-}
-
-TEST(ThreadBudget, UsesTheRuleInStorageMode)
-{
-  ThreadSettings settings;
-  settings.Mode = ThreadMode::FromStorage;
-  settings.ThreadsPerRank = 99;
   settings.StorageConcurrency = 10;
   settings.OtherLoad = 3;
+  settings.Mode = ThreadMode::Fixed;
+  for (const auto& [number, threads] : {std::pair(7, 7), std::pair(0, 1), std::pair(-3, 1)}) {
+    settings.ThreadsPerRank = number;
+    EXPECT_EQ(ThreadsOfRank(settings, 4, 3), threads);
+  }
+  settings.Mode = ThreadMode::FromStorage;
+  settings.ThreadsPerRank = 99;
   EXPECT_EQ(ThreadsOfRank(settings, 3, 0), 3);
   EXPECT_EQ(ThreadsOfRank(settings, 3, 1), 2);
 }

@@ -1,7 +1,6 @@
 // Made-up patches in a file of raw values, loaded into blocks, for tests of arrays of blocks.
 #pragma once
 
-#include "Formats/SAMRAI/SamraiFormat.h"
 #include "Plan/Blocks.h"
 #include "RandomLevels.h"
 #include "Read/RankRead.h"
@@ -12,15 +11,8 @@
 
 namespace patchio::testing {
 
-/// The key of an array that a test makes different: of another type, or constant.
-struct Oddity
-{
-  int Patch = 0, Variable = 0;
-  bool operator<(const Oddity& other) const
-  {
-    return std::make_pair(this->Patch, this->Variable) < std::make_pair(other.Patch, other.Variable);
-  }
-};
+/// The key of an array that a test makes different, of another type or constant: its patch and its variable.
+using Oddity = std::pair<int, int>;
 
 class BlockArraysLoading : public ::testing::Test
 {
@@ -174,6 +166,42 @@ protected:
     options.Cover.MostCells = mostCells;
     return MakeBlocks(
         catalog, shown, std::vector<int>(shown.size(), 0), Nesting(catalog, shown), false, options);
+  }
+
+  /// Returns the blocks of the shown patches with random options.
+  static std::vector<Block> BlocksAtRandom(
+      const Catalog& catalog, const std::vector<bool>& shown, bool merge, bool withGhostLayer, Dice& dice)
+  {
+    const std::vector<int> kinds(shown.size(), 0);
+    const Nesting nesting(catalog, shown);
+    BlockOptions options;
+    options.Merge = merge;
+    options.Cover = {dice.Between(0, 1) == 0 ? 1 << 26 : 60, 100 * dice.Between(0, 2)};
+    std::vector<Block> blocks = MakeBlocks(catalog, shown, kinds, nesting, dice.Between(0, 1) == 0, options);
+    for (Block& block : blocks) {
+      if (withGhostLayer) {
+        AddGhostLayer(catalog, nesting, kinds, block);
+      }
+    }
+    return blocks;
+  }
+
+  /// Makes some arrays constant in each third round, and all arrays of these variables doubles in half of the
+  /// rounds.
+  void SetOddities(const Catalog& catalog, int round, const std::vector<int>& doubles, Dice& dice)
+  {
+    this->Constants.clear();
+    this->Types.clear();
+    for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
+      if (round % 3 == 0 && dice.Between(0, 3) == 0) {
+        this->Constants[{p, 0}] = static_cast<float>(-1 - p);
+      }
+      for (const int variable : doubles) {
+        if (round % 4 < 2) {
+          this->Types[{p, variable}] = ElementType::Float64;
+        }
+      }
+    }
   }
 
   double Value(const LoadedArray& array, std::size_t tuple, int component) const

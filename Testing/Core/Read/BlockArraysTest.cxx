@@ -2,14 +2,12 @@
 #include "Read/BlockArrays.h"
 
 #include "BlockArraysFixture.h"
-#include "LoadPatches.h"
 #include "PagesInMemory.h"
 
 namespace patchio {
 
 using testing::BlockArraysLoading;
 using testing::Dice;
-using testing::DraftValue;
 using ::testing::HasSubstr;
 
 TEST_F(BlockArraysLoading, BringsAllValuesToTheirPlaces)
@@ -19,28 +17,8 @@ TEST_F(BlockArraysLoading, BringsAllValuesToTheirPlaces)
     Catalog catalog = testing::LevelsAtRandom(dice);
     this->SetVariables(catalog, static_cast<int>(dice.Between(0, 2)));
     const std::vector<bool> shown = testing::ShownAtRandom(catalog, dice);
-    const std::vector<int> kinds(shown.size(), 0);
-    const Nesting nesting(catalog, shown);
-    BlockOptions options;
-    options.Merge = true;
-    options.Cover = {dice.Between(0, 1) == 0 ? 1 << 26 : 60, 100 * dice.Between(0, 2)};
-    auto blocks = MakeBlocks(catalog, shown, kinds, nesting, dice.Between(0, 1) == 0, options);
-    for (Block& block : blocks) {
-      if (round % 2 == 0) {
-        AddGhostLayer(catalog, nesting, kinds, block);
-      }
-    }
-    this->Constants.clear();
-    for (std::size_t p = 0; p < shown.size() && round % 3 == 0; ++p) {
-      if (dice.Between(0, 3) == 0) {
-        this->Constants[{static_cast<int>(p), 0}] = static_cast<float>(-1 - static_cast<int>(p));
-      }
-    }
-    this->Types.clear();
-    for (std::size_t p = 0; p < shown.size() && round % 4 < 2; ++p) {
-      this->Types[{static_cast<int>(p), 0}] = ElementType::Float64;
-      this->Types[{static_cast<int>(p), 1}] = ElementType::Float64;
-    }
+    const auto blocks = BlocksAtRandom(catalog, shown, true, round % 2 == 0, dice);
+    this->SetOddities(catalog, round, {0, 1}, dice);
     const LoadRequest request = Wanting(blocks);
     LoadResult result = this->Load(catalog, request);
     this->ExpectValues(catalog, request, result);
@@ -85,22 +63,6 @@ TEST_F(BlockArraysLoading, BringsValuesOfAPatchIntoSeveralBlocks)
   EXPECT_EQ(result.Report.Tasks, 9u) << "no patch is read twice";
 }
 
-TEST_F(BlockArraysLoading, PutsConstantsIntoArraysOfEachTypeAtOnce)
-{
-  const Catalog catalog = this->Row();
-  std::vector<Block> blocks(2);  // the constant patch 1 beside doubles, and by itself
-  blocks[0].Cells = {{0, 0, 0}, {5, 3, 0}};
-  blocks[0].Parts = {{{{0, 0, 0}, {3, 3, 0}}, 0}, {{{4, 0, 0}, {5, 3, 0}}, 1}};
-  blocks[1].Cells = {{6, 0, 0}, {7, 3, 0}};
-  blocks[1].Parts = {{{{6, 0, 0}, {7, 3, 0}}, 1}};
-  this->Types[{0, 0}] = ElementType::Float64;
-  this->Constants[{1, 0}] = 0.5f;
-  const LoadRequest request = Wanting(blocks, {0});
-  LoadResult result = this->Load(catalog, request);
-  this->ExpectValues(catalog, request, result);
-  EXPECT_EQ(result.At(0, 0).Type, ElementType::Float64);
-}
-
 TEST_F(BlockArraysLoading, NeedsNoNodesOfAPatchBetweenLargerNumbers)
 {
   Catalog catalog;
@@ -114,22 +76,6 @@ TEST_F(BlockArraysLoading, NeedsNoNodesOfAPatchBetweenLargerNumbers)
     LoadResult result = this->Load(catalog, request);
     this->ExpectValues(catalog, request, result);
   }
-}
-
-TEST_F(BlockArraysLoading, NeedsNoNodesOfCoarserLevels)
-{
-  Catalog catalog;
-  catalog.Dimension = 2;
-  testing::AddLevel(catalog, {{{0, 0, 0}, {7, 7, 0}}});
-  testing::AddLevel(catalog, {{{4, 4, 0}, {11, 11, 0}}}, {2, 2, 1});
-  this->SetVariables(catalog, 0);
-  const std::vector<bool> shown(2, true);
-  Block block = BlockOfPatch(catalog, 1);
-  AddGhostLayer(catalog, Nesting(catalog, shown), {0, 0}, block);
-  ASSERT_FALSE(block.GhostRegions.empty());
-  const LoadRequest request = Wanting({block});
-  LoadResult result = this->Load(catalog, request);
-  this->ExpectValues(catalog, request, result);
 }
 
 TEST_F(BlockArraysLoading, RejectsTwoTypesInOneArray)
@@ -212,37 +158,6 @@ TEST_F(BlockArraysLoading, TellsOfAMissingPatchThatNobodyExplains)
   LoadResult result = this->Load(catalog, Wanting(MergeAll(catalog)));
   ASSERT_EQ(result.Faults.size(), 1u);
   EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::Failed);
-}
-
-TEST(BlockArraysOfSamrai, HaveTheValuesOfTheirPatches)
-{
-  const testing::TempFolder folder;
-  Catalog catalog = testing::SmallCatalog();
-  catalog.Path = testing::WriteDump(folder.Path(), catalog);
-  const std::vector<bool> shown(3, true);
-  BlockOptions options;
-  options.Merge = true;
-  LoadRequest request;
-  request.Blocks =
-      MakeBlocks(catalog, shown, PatchTypes(catalog, {0, 1, 2}), Nesting(catalog, shown), false, options);
-  request.Variables = {{0, 1, {0}, {0, 0, 0}}, {1, 2, {0, 1}, {0, 0, 0}}, {2, 1, {0}, {0, 0, 0}}};
-  request.Threads = 2;
-  ASSERT_EQ(request.Blocks.size(), 2u);
-  LoadResult result = testing::LoadPatches(samrai::SamraiFormat(), catalog, request);
-  ASSERT_TRUE(result.Faults.empty());
-  const auto* density = static_cast<const float*>(result.At(0, 0).Values.get());
-  const auto* velocity = static_cast<const float*>(result.At(0, 1).Values.get());
-  const auto* pressure = static_cast<const float*>(result.At(0, 2).Values.get());
-  for (int j = 0; j < 3; ++j) {
-    for (int i = 0; i < 7; ++i) {
-      const int patch = i < 4 ? 0 : 1;
-      const int width = i < 4 ? 4 : 3;
-      const int column = i < 4 ? i : i - 4;
-      EXPECT_EQ(density[j * 7 + i], DraftValue(patch, 0, 0, j * width + column));
-      EXPECT_EQ(pressure[j * 7 + i], DraftValue(patch, 2, 0, j * (width + 2) + column + 1));
-      EXPECT_EQ(velocity[2 * (j * 8 + i) + 1], DraftValue(patch, 1, 1, j * (width + 1) + column));
-    }
-  }
 }
 
 }  // namespace patchio

@@ -119,22 +119,17 @@ TEST_F(CollectiveCalls, RefusesFilesOfSeveralFormats)
   EXPECT_EQ(OpenSeries(this->Reader, {other}, {}).Steps.size(), 1u);
 }
 
-TEST_F(CollectiveCalls, SaysThatTwoSeriesHaveAStepInCommon)
+TEST_F(CollectiveCalls, SaysOnceThatSeriesHaveAStepInCommon)
 {
   const std::string second = testing::WriteDump(this->Folder / "more", testing::SmallCatalog());
   const Series series = OpenSeries(this->Reader, {this->Summary, second}, {});
   EXPECT_EQ(series.Steps.size(), 2u);
   EXPECT_THAT(
       series.Warnings, ElementsAre(::testing::AllOf(HasSubstr("one step in common"), HasSubstr(second))));
-}
-
-TEST_F(CollectiveCalls, CountsAStepOfThreeSeriesOnce)
-{
-  const std::string second = testing::WriteDump(this->Folder / "more", testing::SmallCatalog());
   const std::string third = testing::WriteDump(this->Folder / "most", testing::SmallCatalog());
-  const Series series = OpenSeries(this->Reader, {this->Summary, second, third}, {});
-  EXPECT_EQ(series.Steps.size(), 3u);
-  EXPECT_THAT(series.Warnings, ElementsAre(HasSubstr("one step in common")));
+  const Series three = OpenSeries(this->Reader, {this->Summary, second, third}, {});
+  EXPECT_EQ(three.Steps.size(), 3u);
+  EXPECT_THAT(three.Warnings, ElementsAre(HasSubstr("one step in common")));
 }
 
 TEST_F(CollectiveCalls, PassesOnWhatTheUserShouldKnow)

@@ -13,6 +13,7 @@ namespace {
 
 using testing::DumpSeries;
 using ::testing::ElementsAre;
+using testing::Gate;
 using testing::HangingSource;
 using ::testing::IsEmpty;
 
@@ -47,21 +48,16 @@ protected:
   void Add(int step) { this->Ahead->Add(this->Prepared(step)); }
   std::optional<PrefetchedStep> Take(int step) { return this->Ahead->TakeStep(*this->Alone, step); }
 
-  std::shared_ptr<HangingSource::Gate> GateOf(int step)
+  const std::shared_ptr<Gate>& GateOf(int step)
   {
-    std::shared_ptr<HangingSource::Gate>& gate = this->Gates[step];
+    std::shared_ptr<Gate>& gate = this->Gates[step];
     if (!gate) {
-      gate = std::make_shared<HangingSource::Gate>();
+      gate = std::make_shared<Gate>();
     }
     return gate;
   }
-  void Open(int step) { testing::Open(*this->GateOf(step)); }
-  bool IsBegun(int step)
-  {
-    const auto gate = this->GateOf(step);
-    const std::lock_guard<std::mutex> lock(gate->Mutex);
-    return gate->Waiting > 0;
-  }
+  void Open(int step) { this->GateOf(step)->Open(); }
+  bool IsBegun(int step) { return this->GateOf(step)->Waiting() > 0; }
   /// Returns whether the step begins within a time that is long enough for a task that should not begin.
   bool IsBegunSoon(int step)
   {
@@ -89,7 +85,7 @@ protected:
   const DumpSeries Series{4};
   std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
-  std::map<int, std::shared_ptr<HangingSource::Gate>> Gates;
+  std::map<int, std::shared_ptr<Gate>> Gates;
   std::unique_ptr<Prefetcher> Ahead = std::make_unique<Prefetcher>();
 };
 
@@ -109,19 +105,6 @@ TEST_F(Prefetching, FollowsDirectionAndDistance)
   EXPECT_THAT(ahead.NextSteps(10, 1), ElementsAre(6)) << "the same step once more says nothing";
   ahead.RecordDisplayed(3);
   EXPECT_THAT(ahead.NextSteps(10, 3), ElementsAre(1)) << "back, two at a time";
-}
-
-TEST_F(Prefetching, ForgetsTheDirectionWhenStoppedOnly)
-{
-  Prefetcher& ahead = *this->Ahead;
-  ahead.RecordDisplayed(0);
-  ahead.RecordDisplayed(1);
-  ahead.ClearQueue();
-  EXPECT_THAT(ahead.NextSteps(10, 1), ElementsAre(2));
-  ahead.Stop();
-  EXPECT_THAT(ahead.NextSteps(10, 1), IsEmpty());
-  ahead.RecordDisplayed(5);
-  EXPECT_THAT(ahead.NextSteps(10, 1), IsEmpty()) << "the step before the stop does not count";
 }
 
 TEST_F(Prefetching, ReadsOneStepAfterAnother)
@@ -155,25 +138,6 @@ TEST_F(Prefetching, TakesAStepWhoseReadHasNotEnded)
   this->Open(2);
   ExpectDensity(std::move(second), 2);
   ExpectDensity(std::move(first), 1);
-}
-
-TEST_F(Prefetching, DropsTheQueueForAnotherStep)
-{
-  this->Add(1);
-  this->Add(2);
-  WaitUntil([this] { return this->IsBegun(1); });
-  EXPECT_FALSE(this->Take(2)) << "not the next one";
-  EXPECT_FALSE(this->Ahead->Contains(1));
-  EXPECT_FALSE(this->Ahead->Contains(2));
-  this->Open(1);
-  this->WaitForTasks();
-  EXPECT_FALSE(this->IsBegun(2)) << "nobody wants it any more";
-
-  this->Add(3);
-  this->Open(3);
-  std::optional<PrefetchedStep> taken = this->Take(3);
-  ASSERT_TRUE(taken) << "the queue is of use again";
-  ExpectDensity(std::move(taken), 3);
 }
 
 TEST_F(Prefetching, StopsWithoutWaitingAndGivesBackLater)

@@ -7,12 +7,6 @@
 #include "SamraiDraft.h"
 #include "TestTools.h"
 
-#include <fcntl.h>
-#include <sys/inotify.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
 namespace patchio {
@@ -27,10 +21,41 @@ class RankReading : public ::testing::Test
 protected:
   RankReading() { this->Data.Path = testing::WriteDump(this->Folder.Path(), this->Data); }
 
+  LocationTable Locate(const std::vector<PatchVariable>& requests, int threads) const
+  {
+    LocationTable table = this->Format.Locate(this->Data, requests, {threads, false});
+    if (this->Change) {
+      this->Change(requests, table);
+    }
+    return table;
+  }
+
   LoadResult Load(const LoadRequest& request, const ReadProgressCallback& progress = {}) const
   {
-    return testing::LoadPatches(this->Format, this->Data, request, progress);
+    const auto locate = [&](const std::vector<PatchVariable>& requests) {
+      return this->Locate(requests, request.Threads);
+    };
+    return RankRead(locate, this->Data, request).Read(progress);
   }
+
+  /// Leaves the density of patches 0 and 1 to the HDF5 library.
+  void LeaveToLibrary(const std::vector<PatchVariable>& requests, LocationTable& table) const
+  {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const auto [patch, variable] = requests[i];
+      if (variable == 0 && patch < 2) {
+        const int file = table.ByteRanges[table.Locations[i].First].File;
+        table.Locations[i] = {
+            Encoding::Library, static_cast<std::uint32_t>(table.LibraryArrays.size()), 1, 0, 0};
+        table.LibraryArrays.push_back({file, ElementType::Float32,
+            testing::PatchGroup(this->Data.Patches[patch]) + this->Data.Variables[0].StoredName, 0,
+            static_cast<std::uint64_t>(this->Data.StoredTuples(0, patch)), "a test"});
+      }
+    }
+  }
+
+  /// Locates the values of patch 0 in a file that does not exist.
+  static void LoseFile(const std::vector<PatchVariable>&, LocationTable& table) { table.Files[0] += ".gone"; }
 
   /// Returns a request for all patches and all variables as stored.
   LoadRequest Everything(int threads) const
@@ -67,6 +92,7 @@ protected:
   testing::TempFolder Folder;
   Catalog Data = testing::SmallCatalog();
   samrai::SamraiFormat Format;
+  std::function<void(const std::vector<PatchVariable>&, LocationTable&)> Change;
 };
 
 }  // namespace
@@ -152,14 +178,12 @@ TEST_F(RankReading, StaysWithinTheMemoryLimit)
 
 TEST_F(RankReading, AFaultInAMergedRequestCostsOnlyItsOwnArray)
 {
-  const auto locate = [this](const std::vector<PatchVariable>& requests) {
-    LocationTable table = this->Format.Locate(this->Data, requests, {});
+  this->Change = [](const auto&, LocationTable& table) {
     table.ByteRanges[table.Locations[1].First].Offset = std::uint64_t(1) << 40;
-    return table;
   };
   LoadRequest request = this->Everything(2);
   request.Storage = {1e6, 1e9};
-  LoadResult result = RankRead(locate, this->Data, request).Read();
+  LoadResult result = this->Load(request);
   ASSERT_EQ(result.Faults.size(), 1u);
   EXPECT_EQ(result.Faults[0].Variable, 1);
   EXPECT_THAT(result.Faults[0].Message, HasSubstr("the end of the file"));
@@ -169,35 +193,12 @@ TEST_F(RankReading, AFaultInAMergedRequestCostsOnlyItsOwnArray)
 
 TEST_F(RankReading, MissesWhatNothingBrings)
 {
-  const auto locate = [this](const std::vector<PatchVariable>& requests) {
-    LocationTable table = this->Format.Locate(this->Data, requests, {});
-    table.Locations[1].Count = 0;
-    return table;
-  };
-  const LoadRequest request = this->Everything(2);
-  LoadResult result = RankRead(locate, this->Data, request).Read();
+  this->Change = [](const auto&, LocationTable& table) { table.Locations[1].Count = 0; };
+  LoadResult result = this->Load(this->Everything(2));
   ASSERT_EQ(result.Faults.size(), 1u);
   EXPECT_EQ(result.Faults[0].Variable, 1);
   EXPECT_THAT(result.Faults[0].Message, HasSubstr("values of 'velocity' on patch 0"));
   EXPECT_EQ(result.At(0, 1).Status, ArrayStatus::Failed);
-}
-
-TEST_F(RankReading, DeliversTheFormThatIsWanted)
-{
-  LoadRequest request;
-  request.Blocks = BlocksOfPatches(this->Data, {2});
-  request.Variables = {{1, 3, {0, 1}, {0, 0, 0}}, {2, 1, {0}, {0, 0, 0}}};
-  LoadResult result = this->Load(request);
-  ASSERT_TRUE(result.Faults.empty());
-  const std::vector<float> velocity = this->ValuesOf(result.At(0, 0));
-  ASSERT_EQ(velocity.size(), 25u * 3);
-  EXPECT_EQ(velocity[3 * 7 + 0], DraftValue(2, 1, 0, 7));
-  EXPECT_EQ(velocity[3 * 7 + 1], DraftValue(2, 1, 1, 7));
-  EXPECT_EQ(velocity[3 * 7 + 2], 0);
-  const std::vector<float> pressure = this->ValuesOf(result.At(0, 1));
-  ASSERT_EQ(pressure.size(), 16u) << "without its ghosts";
-  EXPECT_EQ(pressure[0], DraftValue(2, 2, 0, 1));
-  EXPECT_EQ(pressure[4], DraftValue(2, 2, 0, 7));
 }
 
 TEST_F(RankReading, ReadsWhatIsSoundBesideWhatIsBroken)
@@ -224,26 +225,10 @@ TEST_F(RankReading, ReadsNothingAfterAFaultWhenToldToStop)
   EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::NotRead);
 }
 
-namespace {
-
-/// A format that locates values in a file that is removed before it is read.
-class VanishingFormat : public samrai::SamraiFormat
-{
-public:
-  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
-      const LocateOptions& options) const override
-  {
-    LocationTable table = SamraiFormat::Locate(catalog, requests, options);
-    table.Files[0] += ".gone";
-    return table;
-  }
-};
-
-}  // namespace
-
 TEST_F(RankReading, CollectsFaultsThatHappenWhileReading)
 {
-  LoadResult result = testing::LoadPatches(VanishingFormat(), this->Data, this->Everything(3));
+  this->Change = LoseFile;
+  LoadResult result = this->Load(this->Everything(3));
   EXPECT_EQ(result.Faults.size(), 3u) << "the variables of patch 0";
   EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::Failed);
   EXPECT_FALSE(result.At(0, 0).Values);
@@ -251,101 +236,15 @@ TEST_F(RankReading, CollectsFaultsThatHappenWhileReading)
   EXPECT_EQ(this->ValuesOf(result.At(2, 3)), this->Expected(2, 3));
 }
 
-namespace {
-
-/// Counts the opens of a file.
-class OpenCounter
-{
-public:
-  explicit OpenCounter(const std::string& path) : Events(::inotify_init1(IN_NONBLOCK))
-  {
-    // The kernel merges consecutive equal events, but a close event is between two opens.
-    EXPECT_GE(::inotify_add_watch(this->Events, path.c_str(), IN_OPEN | IN_CLOSE), 0);
-  }
-  ~OpenCounter() { ::close(this->Events); }
-  OpenCounter(const OpenCounter&) = delete;
-  OpenCounter& operator=(const OpenCounter&) = delete;
-
-  int Count()
-  {
-    alignas(inotify_event) char events[64 * sizeof(inotify_event)];
-    for (ssize_t got = 1; (got = ::read(this->Events, events, sizeof(events))) > 0;) {
-      for (ssize_t at = 0; at < got; at += static_cast<ssize_t>(sizeof(inotify_event))) {
-        this->Opened += reinterpret_cast<const inotify_event*>(events + at)->mask & IN_OPEN ? 1 : 0;
-      }
-    }
-    return this->Opened;
-  }
-
-private:
-  int Events;
-  int Opened = 0;
-};
-
-}  // namespace
-
-TEST_F(RankReading, OpensAFileThatCannotBeOpenedOnce)
-{
-  const std::string path = this->Folder / "pipe";
-  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  const auto locate = [&](const std::vector<PatchVariable>& requests) {
-    LocationTable table = this->Format.Locate(this->Data, requests, {});
-    std::fill(table.Files.begin(), table.Files.end(), path);
-    table.Files.resize(1);
-    for (ByteRange& extent : table.ByteRanges) {
-      extent.File = 0;
-    }
-    return table;
-  };
-  for (const int threads : {1, 4}) {
-    OpenCounter opens(path);
-    ::close(::open(path.c_str(), O_RDONLY | O_NONBLOCK));
-    ASSERT_EQ(opens.Count(), 1) << "opening is not noticed, so this test shows nothing";
-    const LoadRequest request = this->Everything(threads);
-    LoadResult result = RankRead(locate, this->Data, request).Read();
-    EXPECT_EQ(opens.Count(), 2);
-    ASSERT_EQ(result.Faults.size(), 10u) << "each stored array";
-    for (const LoadFault& fault : result.Faults) {
-      EXPECT_THAT(fault.Message, HasSubstr(path + ": expected a file, found a pipe"));
-    }
-  }
-}
-
-namespace {
-
-/// A format that leaves the density of patches 0 and 1 to the HDF5 library.
-class LibraryFormat : public samrai::SamraiFormat
-{
-public:
-  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
-      const LocateOptions& options) const override
-  {
-    LocationTable table = SamraiFormat::Locate(catalog, requests, options);
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      const auto [patch, variable] = requests[i];
-      if (variable == 0 && patch < 2) {
-        const int file = table.ByteRanges[table.Locations[i].First].File;
-        table.Locations[i] = {
-            Encoding::Library, static_cast<std::uint32_t>(table.LibraryArrays.size()), 1, 0, 0};
-        table.LibraryArrays.push_back({file, ElementType::Float32,
-            testing::PatchGroup(catalog.Patches[patch]) + catalog.Variables[0].StoredName, 0,
-            static_cast<std::uint64_t>(catalog.StoredTuples(0, patch)), "a test"});
-      }
-    }
-    return table;
-  }
-};
-
-}  // namespace
-
 TEST_F(RankReading, TellsOfProgressInTheLibraryToo)
 {
+  this->Change = [this](
+                     const auto& requests, LocationTable& table) { this->LeaveToLibrary(requests, table); };
   std::vector<double> fractions;
-  LoadResult result =
-      testing::LoadPatches(LibraryFormat(), this->Data, this->Everything(1), [&](const ReadProgress& now) {
-        fractions.push_back(now.Fraction);
-        return true;
-      });
+  LoadResult result = this->Load(this->Everything(1), [&](const ReadProgress& now) {
+    fractions.push_back(now.Fraction);
+    return true;
+  });
   EXPECT_TRUE(result.Faults.empty());
   EXPECT_FALSE(result.Cancelled);
   EXPECT_EQ(this->ValuesOf(result.At(0, 0)), this->Expected(0, 0));
@@ -359,8 +258,9 @@ TEST_F(RankReading, TellsOfProgressInTheLibraryToo)
 
 TEST_F(RankReading, CanBeCancelledWhileTheLibraryReads)
 {
-  LoadResult result = testing::LoadPatches(
-      LibraryFormat(), this->Data, this->Everything(2), [](const ReadProgress&) { return false; });
+  this->Change = [this](
+                     const auto& requests, LocationTable& table) { this->LeaveToLibrary(requests, table); };
+  LoadResult result = this->Load(this->Everything(2), [](const ReadProgress&) { return false; });
   EXPECT_TRUE(result.Cancelled);
   EXPECT_TRUE(result.Faults.empty());
   EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::Read);
@@ -374,7 +274,8 @@ TEST_F(RankReading, StopsAtAFaultWhileReading)
 {
   LoadRequest request = this->Everything(1);
   request.StopAtFault = true;
-  LoadResult result = testing::LoadPatches(VanishingFormat(), this->Data, request);
+  this->Change = LoseFile;
+  LoadResult result = this->Load(request);
   EXPECT_EQ(result.Faults.size(), 1u);
   EXPECT_EQ(result.Report.Requests, 0u);
   EXPECT_EQ(result.Report.Tasks, 0u);
@@ -398,11 +299,13 @@ TEST_F(RankReading, LeavesArraysUnreadWhenCancelled)
 
 TEST_F(RankReading, ReturnsWhenCancelledThoughRequestsHang)
 {
-  const auto gate = std::make_shared<HangingSource::Gate>();
+  const auto gate = std::make_shared<testing::Gate>();
   const auto pool = std::make_shared<MemoryPool>();
   LoadRequest request = this->Everything(3);
   request.Memory = pool;
-  request.MakeSource = [gate](const LocationTable& table) {
+  int sources = 0;
+  request.MakeSource = [gate, &sources](const LocationTable& table) {
+    ++sources;
     return std::make_unique<HangingSource>(MakeFileSource(table.Files), gate);
   };
   // All arguments of the read are destroyed before the requests continue.
@@ -410,10 +313,10 @@ TEST_F(RankReading, ReturnsWhenCancelledThoughRequestsHang)
   LoadResult result = testing::LoadPatches(this->Format, *catalog, request, [&](const ReadProgress& now) {
     EXPECT_EQ(now.Bytes, 0u);
     EXPECT_GT(now.BytesToRead, 0u);
-    const std::lock_guard<std::mutex> lock(gate->Mutex);
-    return gate->Waiting < 1;
+    return gate->Waiting() < 1;
   });
-  const int begun = gate->Waiting;
+  const int begun = gate->Waiting();
+  EXPECT_EQ(sources, 1) << "all threads share the open files";
   EXPECT_TRUE(result.Cancelled);
   EXPECT_TRUE(result.Faults.empty());
   EXPECT_EQ(result.Report.Tasks, 0u);
@@ -423,19 +326,18 @@ TEST_F(RankReading, ReturnsWhenCancelledThoughRequestsHang)
   request = LoadRequest();
   result = LoadResult();
   EXPECT_GT(pool.use_count(), 1) << "the tasks have memory to write to";
-  Open(*gate);
+  gate->Open();
   while (pool.use_count() > 1) {  // the time limit of the test ends this loop if tasks never end
     std::this_thread::yield();
   }
   EXPECT_EQ(pool->TotalBytes(), pool->KeptBytes()) << "memory of arrays that nobody gets";
-  EXPECT_EQ(gate->Waiting, begun) << "no request is begun after the end";
+  EXPECT_EQ(gate->Waiting(), begun) << "no request is begun after the end";
 }
 
 TEST_F(RankReading, BeginsAheadAndIsCompletedLater)
 {
-  const auto locate = [this](const std::vector<PatchVariable>& requests) {
-    return this->Format.Locate(this->Data, requests, {1, false});
-  };
+  const auto locate = [this](
+                          const std::vector<PatchVariable>& requests) { return this->Locate(requests, 1); };
   RankRead loader(locate, this->Data, this->Everything(2));
   loader.Allocate();
   loader.Start();
@@ -451,33 +353,6 @@ TEST_F(RankReading, BeginsAheadAndIsCompletedLater)
   }
 }
 
-TEST_F(RankReading, BegunAheadMayBeGivenUp)
-{
-  const auto gate = std::make_shared<HangingSource::Gate>();
-  const auto pool = std::make_shared<MemoryPool>();
-  {
-    LoadRequest request = this->Everything(2);
-    request.Memory = pool;
-    request.MakeSource = [gate](const LocationTable& table) {
-      return std::make_unique<HangingSource>(MakeFileSource(table.Files), gate);
-    };
-    const auto locate = [this](const std::vector<PatchVariable>& requests) {
-      return this->Format.Locate(this->Data, requests, {1, false});
-    };
-    RankRead loader(locate, this->Data, request);
-    loader.Allocate();
-    loader.Start();
-    std::unique_lock<std::mutex> lock(gate->Mutex);
-    gate->Change.wait(lock, [&] { return gate->Waiting > 0; });
-  }
-  Open(*gate);
-  while (pool.use_count() > 1) {
-    std::this_thread::yield();
-  }
-  const std::lock_guard<std::mutex> lock(gate->Mutex);
-  EXPECT_LE(gate->Waiting, 2) << "no request is begun after the end";
-}
-
 TEST_F(RankReading, HasNothingToDoWithoutPatchesOrVariables)
 {
   LoadRequest request = this->Everything(4);
@@ -486,16 +361,6 @@ TEST_F(RankReading, HasNothingToDoWithoutPatchesOrVariables)
   request = this->Everything(4);
   request.Variables.clear();
   EXPECT_TRUE(this->Load(request).Arrays.empty());
-}
-
-TEST_F(RankReading, KeepsArraysAliveByThemselves)
-{
-  Buffer kept;
-  {
-    LoadResult result = this->Load(this->Everything(2));
-    kept = std::move(result.At(0, 0).Values);
-  }
-  EXPECT_EQ(static_cast<const float*>(kept.get())[5], DraftValue(0, 0, 0, 5));
 }
 
 }  // namespace patchio

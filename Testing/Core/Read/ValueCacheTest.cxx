@@ -126,32 +126,13 @@ TEST_F(ValueCaching, ShowsTheValuesOfTheFileWhateverWasShownBefore)
   for (int round = 0; round < 60; ++round) {
     Catalog catalog = testing::LevelsAtRandom(dice);
     this->SetVariables(catalog, static_cast<int>(dice.Between(0, 2)));
-    const std::vector<int> kinds(catalog.Patches.size(), 0);
-    this->Constants.clear();
-    this->Types.clear();
-    for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
-      if (round % 3 == 0 && dice.Between(0, 3) == 0) {
-        this->Constants[{p, 0}] = static_cast<float>(-1 - p);
-      }
-      if (round % 4 < 2) {
-        this->Types[{p, 0}] = ElementType::Float64;
-      }
-    }
+    this->SetOddities(catalog, round, {0}, dice);
     this->WriteFile(catalog);
     this->Cache->Clear();
     std::vector<LoadRequest> shown;
     for (int change = 0; change < 6; ++change) {
       const std::vector<bool> visible = testing::ShownAtRandom(catalog, dice);
-      const Nesting nesting(catalog, visible);
-      BlockOptions options;
-      options.Merge = dice.Between(0, 2) > 0;
-      options.Cover = {dice.Between(0, 1) == 0 ? 1 << 26 : 60, 100 * dice.Between(0, 2)};
-      auto blocks = MakeBlocks(catalog, visible, kinds, nesting, dice.Between(0, 1) == 0, options);
-      for (Block& block : blocks) {
-        if (change % 2 == 0) {
-          AddGhostLayer(catalog, nesting, kinds, block);
-        }
-      }
+      const auto blocks = BlocksAtRandom(catalog, visible, dice.Between(0, 2) > 0, change % 2 == 0, dice);
       shown.push_back(
           this->Cached(blocks, dice.Between(0, 1) == 0 ? std::vector<int>{0, 1, 2} : std::vector<int>{2, 0}));
       this->Show(catalog, shown.back());
@@ -333,19 +314,6 @@ TEST_F(ValueCaching, KeepsNothingThatIsBroken)
   }
   this->Change = nullptr;
   EXPECT_EQ(this->Show(catalog, request), CubeBytes);
-}
-
-TEST_F(ValueCaching, KeepsNoRecordOfAReadWithoutAnyValues)
-{
-  const Catalog catalog = this->Cubes(1);
-  const LoadRequest request = this->Cached(Patches(catalog), {0});
-  this->Change = [](const std::vector<PatchVariable>&, LocationTable& table) {
-    table.ByteRanges[0].Offset = 1 << 30;  // beyond the end
-  };
-  EXPECT_EQ(this->LoadWritten(catalog, request).At(0, 0).Status, ArrayStatus::Failed);
-  this->Change = nullptr;
-  EXPECT_EQ(this->Show(catalog, request), CubeBytes);
-  EXPECT_EQ(this->Cache->Find({KeyOfValues(catalog, request.Variables[0])}, 1)[0].size(), 1u);
 }
 
 TEST_F(ValueCaching, KeepsFormsOfAVariableApart)

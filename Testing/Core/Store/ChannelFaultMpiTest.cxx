@@ -63,9 +63,9 @@ std::string MakeFile(const std::string& folder, std::size_t bytes)
   return path;
 }
 
-bool AreTheFiles(const std::byte* bytes, std::size_t begin, std::size_t end)
+bool AreTheFiles(const std::byte* bytes, std::size_t count)
 {
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     if (bytes[i] != static_cast<std::byte>(static_cast<char>(i * 7))) {
       return false;
     }
@@ -73,43 +73,28 @@ bool AreTheFiles(const std::byte* bytes, std::size_t begin, std::size_t end)
   return true;
 }
 
-/// Reads 100,000 bytes on all ranks together, and expects all ranks to agree on success or failure.
-void ExpectRead(const std::string& path, bool well, const std::string& where)
+/// Loads a file on all ranks together. Rank 0 reads instead if one rank does not find or cannot open the
+/// file.
+void CheckReading(Communicator& ranks, const std::string& folder, int victim)
 {
-  std::vector<std::byte> into(100000);
-  const std::string fault = ReadCollectively(MPI_COMM_WORLD, path, 0, into.size(), into.data());
-  Expect(fault.empty() == well, where + ": " + (fault.empty() ? "no fault" : fault));
-  const std::size_t slice = (into.size() / Ranks + 4096) / 4096 * 4096;
-  if (well) {
-    const std::size_t begin = std::min(into.size(), Rank * slice);
-    Expect(AreTheFiles(into.data(), begin, std::min(into.size(), begin + slice)), where + ": other bytes");
+  constexpr std::size_t bytes = 100000;
+  const std::string path = MakeFile(folder, bytes);
+  std::vector<std::byte> into(bytes);
+  const std::string why = ReadCollectively(MPI_COMM_WORLD, path, 0, bytes, into.data());
+  Expect(why.empty(), "reading together: " + why);
+  for (const char* fault : {"none", "no such file", "not to be opened", "none again"}) {
+    const bool missing = fault == std::string("no such file") && Rank == victim;
+    RankThatCannotOpen = fault == std::string("not to be opened") ? victim : -1;
+    StagedMemory memory(ranks, bytes, {});
+    std::unique_ptr<PlainFile> file;
+    if (Rank == 0) {
+      file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read);
+    }
+    memory.Load(ranks, file.get(), missing ? folder + "/none" : path, 0);
+    Expect(
+        AreTheFiles(memory.Data(), bytes), fmt::format("reading, rank {}, {}: other bytes", victim, fault));
   }
-}
-
-void CheckReading(const std::string& folder, int victim)
-{
-  const std::string path = MakeFile(folder, 100000), none = folder + "/none";
-  const std::string where = fmt::format("reading, rank {}", victim);
-  ExpectRead(path, true, where + " well");
-  ExpectRead(Rank == victim ? none : path, false, where + " has no such file");
-  RankThatCannotOpen = victim;
-  ExpectRead(path, false, where + " cannot open it");
   RankThatCannotOpen = -1;
-  ExpectRead(path, true, where + " again well");
-}
-
-/// Rank 0 reads instead.
-void CheckStaging(Communicator& ranks, const std::string& folder, int victim)
-{
-  const std::string path = MakeFile(folder, 100000);
-  const std::string seen = Rank == victim ? folder + "/none" : path;
-  StagedMemory memory(ranks, 100000, {});
-  std::unique_ptr<PlainFile> file;
-  if (Rank == 0) {
-    file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read);
-  }
-  memory.Load(ranks, file.get(), seen, 0);
-  Expect(AreTheFiles(memory.Data(), 0, 100000), fmt::format("staging, rank {}: other bytes", victim));
 }
 
 /// Writes a shard of `Rank + 1` bytes on each rank.
@@ -194,8 +179,7 @@ int main(int argc, char** argv)
   return patchio::testing::RunOnRanks(argc, argv, "no rank waits", [](Communicator& ranks) {
     const patchio::testing::SharedFolder folder;
     for (int victim = 0; victim < Ranks; ++victim) {
-      CheckReading(folder.Path(), victim);
-      CheckStaging(ranks, folder.Path(), victim);
+      CheckReading(ranks, folder.Path(), victim);
       CheckWriting(ranks, folder.Path(), victim);
     }
     CheckLostFolder(ranks, folder.Path());

@@ -5,31 +5,21 @@
 // as from the format. PATCHIO_METADATA_DIR must name a folder that only this test uses.
 #include "Formats/Format.h"
 #include "LocationTools.h"
+#include "MpiTest.h"
 #include "Read/CollectiveCalls.h"
 #include "Store/StepIndexFile.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 namespace fs = std::filesystem;
 using namespace patchio;
+using patchio::testing::Expect;
+using patchio::testing::Rank;
+using patchio::testing::Ranks;
 
 namespace {
-
-int Failures = 0;
-
-void Expect(bool holds, const std::string& what)
-{
-  if (!holds) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    std::printf("FAILED on rank %d: %s\n", rank, what.c_str());
-    ++Failures;
-  }
-}
 
 /// A communicator of the first ranks of the world; null on other ranks.
 class Group
@@ -37,17 +27,15 @@ class Group
 public:
   explicit Group(int rankCount)
   {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm part = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, rank < rankCount ? 0 : MPI_UNDEFINED, rank, &part);
+    MPI_Comm_split(MPI_COMM_WORLD, Rank < rankCount ? 0 : MPI_UNDEFINED, Rank, &part);
     this->Mpi = OwnedComm(part);
     if (part != MPI_COMM_NULL) {
-      this->Ranks = MakeMpiCommunicator(part);
+      this->Communicator = MakeMpiCommunicator(part);
     }
   }
   OwnedComm Mpi;
-  std::unique_ptr<Communicator> Ranks;
+  std::unique_ptr<patchio::Communicator> Communicator;
 };
 
 /// Returns the methods of staging, with names.
@@ -109,14 +97,14 @@ void CheckReaders(const Truth& truth, int writers, const std::string& written)
   for (const int readers : {1, 2, 3, 4}) {
     const Group group(readers);
     for (const auto& [name, settings] : Ways()) {
-      if (group.Ranks) {
+      if (group.Communicator) {
         const std::string where = fmt::format(
             "{}: written by {} ({}), read by {} ({})", truth.Data.Path, writers, written, readers, name);
-        const IndexFileSearch search = FindStepIndexFile(*group.Ranks, truth.Data.Path, settings);
+        const IndexFileSearch search = FindStepIndexFile(*group.Communicator, truth.Data.Path, settings);
         Expect(search.Found.has_value(), where + ": not found: " + search.Warning());
         if (search.Found) {
           ExpectRight(truth, search.Found->Data, search.Found->Index, where);
-          const bool shared = group.Ranks->Size() > 1 && settings.Stage.Folder == "/dev/shm";
+          const bool shared = group.Communicator->Size() > 1 && settings.Stage.Folder == "/dev/shm";
           Expect(search.Found->Index.Memory->InMemory() == shared, where + ": in another memory");
         }
       }
@@ -126,22 +114,21 @@ void CheckReaders(const Truth& truth, int writers, const std::string& written)
 }
 
 /// Checks that all ranks reject a damaged index file.
-void CheckDamaged(const Truth& truth, const std::string& indexFile)
+void CheckDamaged(Communicator& ranks, const Truth& truth, const std::string& indexFile)
 {
-  const Group all(1 << 20);
-  if (all.Ranks->Rank() == 0) {
+  if (Rank == 0) {
     std::fstream file(indexFile, std::ios::binary | std::ios::in | std::ios::out);
     const IndexFileHead head = IndexFileHead::Read(*OpenIndexFile(indexFile));
     file.seekp(static_cast<std::streamoff>(head.ShardEntry(head.ShardCount() - 1).Offset + 3));
     file.put('\x55');
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  const IndexFileSearch search = FindStepIndexFile(*all.Ranks, truth.Data.Path, Ways()[0].second);
+  const IndexFileSearch search = FindStepIndexFile(ranks, truth.Data.Path, Ways()[0].second);
   Expect(!search.Found, "a damaged index file was taken");
   Expect(!search.Warning().empty(), "a damaged index file is worth a warning");
 }
 
-void CheckStep(const std::string& path, int rankCount)
+void CheckStep(Communicator& ranks, const std::string& path)
 {
   const Truth truth(path);
   Expect(truth.Table.Problems.empty(), path + ": not sound");
@@ -149,71 +136,37 @@ void CheckStep(const std::string& path, int rankCount)
   for (const int writers : {1, 2, 4}) {
     for (const auto& [name, settings] : Ways()) {
       const Group group(writers);
-      if (writers <= rankCount && group.Ranks) {
-        indexFile =
-            Write(truth, *group.Ranks, settings, fmt::format("{}: {} writers, {}", path, writers, name));
+      if (writers <= Ranks && group.Communicator) {
+        indexFile = Write(
+            truth, *group.Communicator, settings, fmt::format("{}: {} writers, {}", path, writers, name));
       }
       MPI_Barrier(MPI_COMM_WORLD);
       // All methods of writing make equal files.
-      if (writers <= rankCount && (name == "shared memory" || name == "two ranks a machine")) {
+      if (writers <= Ranks && (name == "shared memory" || name == "two ranks a machine")) {
         CheckReaders(truth, writers, name);
       }
     }
   }
-  CheckDamaged(truth, indexFile);
-}
-
-/// Checks that all ranks continue without an index file if it cannot be written.
-void CheckNoPlace(const std::string& path)
-{
-  const std::string before = std::getenv("PATCHIO_METADATA_DIR");
-  ::setenv("PATCHIO_METADATA_DIR", "/dev/null/below", 1);
-  const Group all(1 << 20);
-  const Truth truth(path);
-  const DescribingState describing = StateOfDescribingFile(path);
-  BuiltIndex built = *BuildIndex(*all.Ranks, truth.Source, truth.Data, Ways()[0].second);
-  const SaveOutcome outcome =
-      SaveStepIndexFile(*all.Ranks, truth.Source, truth.Data, built, describing, Ways()[0].second);
-  Expect(outcome.Path.empty() && !outcome.Reason.empty(), "saved where nothing can be");
-  ExpectRight(truth, truth.Data, built.Index, "unsaved");
-  ::setenv("PATCHIO_METADATA_DIR", before.c_str(), 1);
+  CheckDamaged(ranks, truth, indexFile);
 }
 
 }  // namespace
 
 int main(int argc, char** argv)
 {
-  MPI_Init(&argc, &argv);
-  int rankCount = 1, rank = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &rankCount);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::vector<std::string> paths;
-  for (int i = 1; i < argc; ++i) {
-    if (!fs::exists(argv[i])) {
-      continue;
-    }
-    for (const auto& entry : fs::recursive_directory_iterator(argv[i])) {
-      if (entry.path().filename() == "summary.samrai") {
-        paths.push_back(entry.path().string());
+  return patchio::testing::RunOnRanks(argc, argv, "all index files are found", [&](Communicator& ranks) {
+    std::vector<std::string> paths;
+    for (int i = 1; i < argc; ++i) {
+      for (const auto& entry : fs::recursive_directory_iterator(argv[i])) {
+        if (entry.path().filename() == "summary.samrai") {
+          paths.push_back(entry.path().string());
+        }
       }
     }
-  }
-  std::sort(paths.begin(), paths.end());
-  if (!std::getenv("PATCHIO_METADATA_DIR")) {
-    Expect(false, "PATCHIO_METADATA_DIR is not set");
-    paths.clear();
-  }
-  for (const std::string& path : paths) {
-    CheckStep(path, rankCount);
-  }
-  if (!paths.empty()) {
-    CheckNoPlace(paths.front());
-  }
-  MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) {
-    std::printf(paths.empty() && Failures == 0 ? "skipped: no data\n" : "%zu steps, %d failures\n",
-        paths.size(), Failures);
-  }
-  MPI_Finalize();
-  return Failures > 0 ? 1 : 0;
+    std::sort(paths.begin(), paths.end());
+    Expect(!paths.empty(), "there are no dumps");
+    for (const std::string& path : paths) {
+      CheckStep(ranks, path);
+    }
+  });
 }

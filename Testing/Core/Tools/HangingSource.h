@@ -3,6 +3,7 @@
 
 #include "Io/Source.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -11,18 +12,58 @@
 
 namespace patchio::testing {
 
+/// A gate at which threads wait until it opens. Tests share its ownership with tasks, which may outlive the
+/// test.
+class Gate
+{
+public:
+  void Wait()
+  {
+    std::unique_lock<std::mutex> lock(this->Mutex);
+    ++this->Came;
+    this->Change.notify_all();
+    this->Change.wait(lock, [this] { return this->IsOpen; });
+  }
+  /// Counts the calling thread, and returns whether this many threads come.
+  bool Meet(int threads)
+  {
+    {
+      const std::lock_guard<std::mutex> lock(this->Mutex);
+      ++this->Came;
+      this->Change.notify_all();
+    }
+    return this->AwaitWaiting(threads);
+  }
+  /// Returns whether this many threads come. The time limit only ends tests that have already failed.
+  bool AwaitWaiting(int threads)
+  {
+    std::unique_lock<std::mutex> lock(this->Mutex);
+    return this->Change.wait_for(lock, std::chrono::seconds(30), [&] { return this->Came >= threads; });
+  }
+  /// Returns the number of threads that have come.
+  int Waiting()
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    return this->Came;
+  }
+  void Open()
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->IsOpen = true;
+    this->Change.notify_all();
+  }
+
+private:
+  std::mutex Mutex;
+  std::condition_variable Change;
+  bool IsOpen = false;
+  int Came = 0;
+};
+
 /// Files whose requests hang until a gate opens.
 class HangingSource : public Source
 {
 public:
-  struct Gate
-  {
-    std::mutex Mutex;
-    std::condition_variable Change;
-    bool IsOpen = false;
-    int Waiting = 0;
-  };
-
   HangingSource(std::unique_ptr<Source> files, std::shared_ptr<Gate> gate)
       : Files(std::move(files)), Door(std::move(gate))
   {
@@ -43,12 +84,7 @@ private:
     using File::Read;
     void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
     {
-      {
-        std::unique_lock<std::mutex> lock(this->Door->Mutex);
-        ++this->Door->Waiting;
-        this->Door->Change.notify_all();
-        this->Door->Change.wait(lock, [this] { return this->Door->IsOpen; });
-      }
+      this->Door->Wait();
       this->Real->Read(offset, buffers);
     }
 
@@ -60,12 +96,5 @@ private:
   std::unique_ptr<Source> Files;
   std::shared_ptr<Gate> Door;
 };
-
-inline void Open(HangingSource::Gate& gate)
-{
-  const std::lock_guard<std::mutex> lock(gate.Mutex);
-  gate.IsOpen = true;
-  gate.Change.notify_all();
-}
 
 }  // namespace patchio::testing

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Formats/Format.h"
+#include "LocationTools.h"
 #include "TestTools.h"
 
 #include <vector>
@@ -14,12 +15,7 @@ namespace patchio::testing {
 inline void ExpectToStop(
     const Format& format, const Catalog& catalog, LocateOptions options = {}, bool everyCall = false)
 {
-  std::vector<PatchVariable> requests;
-  for (int patch = 0; patch < static_cast<int>(catalog.Patches.size()); ++patch) {
-    for (int variable = 0; variable < static_cast<int>(catalog.Variables.size()); ++variable) {
-      requests.push_back({patch, variable});
-    }
-  }
+  const std::vector<PatchVariable> requests = AllRequests(catalog);
   int calls = 0;
   options.Progress = [&](double fraction) {
     EXPECT_TRUE(fraction >= 0 && fraction <= 1) << fraction;

@@ -61,6 +61,14 @@ inline std::string ReadBytes(const std::string& path)
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// Returns a text in which `to` replaces the first `from`; the test fails if there is none.
+inline std::string Replaced(std::string text, const std::string& from, const std::string& to)
+{
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
 /// Returns the message of the Error that `work` throws; the test fails if it throws none.
 template <typename Work>
 std::string MessageOf(Work work)

@@ -30,6 +30,21 @@ public:
     return folder;
   }
 
+  /// Makes a virtual device on these devices. Returns its folder.
+  std::string Stack(const std::string& name, const std::string& number, const std::vector<std::string>& below)
+  {
+    const std::string folder = this->Device("virtual/block/" + name, number);
+    this->PutOn(folder, below);
+    return folder;
+  }
+  static void PutOn(const std::string& folder, const std::vector<std::string>& below)
+  {
+    fs::create_directories(folder + "/slaves");
+    for (const std::string& device : below) {
+      fs::create_directory_symlink(device, folder + "/slaves/" + fs::path(device).filename().string());
+    }
+  }
+
   const std::string& Root() const { return this->Folder.Path(); }
   TempFolder Folder;
 };
@@ -120,12 +135,7 @@ TEST(FindDisk, GoesDownAStackOfSingleDevices)
   system.Device("pci0/ata1/block/sda", "8:0");
   const std::string partition = system.Device("pci0/ata1/block/sda/sda1", "8:1");
   WriteText(partition + "/partition", "1\n");
-  const std::string crypt = system.Device("virtual/block/dm-0", "253:0");
-  const std::string volume = system.Device("virtual/block/dm-1", "253:1");
-  fs::create_directories(crypt + "/slaves");
-  fs::create_directories(volume + "/slaves");
-  fs::create_directory_symlink(partition, crypt + "/slaves/sda1");
-  fs::create_directory_symlink(crypt, volume + "/slaves/dm-0");
+  system.Stack("dm-1", "253:1", {system.Stack("dm-0", "253:0", {partition})});
   const auto disk = FindDisk({253, 1}, "/dev/mapper/volume", "xfs", system.Root());
   EXPECT_TRUE(disk->Number == (DeviceNumber{8, 0}));
   EXPECT_FALSE(disk->MaySpanDisks);
@@ -136,10 +146,7 @@ TEST(FindDisk, StaysWithWhatIsSpreadOverSeveralDisks)
   FakeSystem system;
   const std::string first = system.Device("pci0/ata1/block/sda", "8:0");
   const std::string second = system.Device("pci0/ata2/block/sdb", "8:16");
-  const std::string raid = system.Device("virtual/block/md0", "9:0");
-  fs::create_directories(raid + "/slaves");
-  fs::create_directory_symlink(first, raid + "/slaves/sda");
-  fs::create_directory_symlink(second, raid + "/slaves/sdb");
+  system.Stack("md0", "9:0", {first, second});
   const auto disk = FindDisk({9, 0}, "/dev/md0", "ext4", system.Root());
   EXPECT_TRUE(disk->Number == (DeviceNumber{9, 0}));
   EXPECT_TRUE(disk->MaySpanDisks);
@@ -167,11 +174,7 @@ TEST(FindDisk, EndsOnStacksInACircle)
 {
   FakeSystem system;
   const std::string first = system.Device("virtual/block/dm-0", "253:0");
-  const std::string second = system.Device("virtual/block/dm-1", "253:1");
-  fs::create_directories(first + "/slaves");
-  fs::create_directories(second + "/slaves");
-  fs::create_directory_symlink(second, first + "/slaves/dm-1");
-  fs::create_directory_symlink(first, second + "/slaves/dm-0");
+  FakeSystem::PutOn(first, {system.Stack("dm-1", "253:1", {first})});
   EXPECT_TRUE(FindDisk({253, 0}, "", "ext4", system.Root()));
 }
 

@@ -34,28 +34,6 @@ struct DiskState
   std::uint64_t BytesRead = 0, ReadMilliseconds = 0, BytesWritten = 0, WriteMilliseconds = 0, Reads = 0;
 };
 
-class FakeDisk
-{
-public:
-  void Set(const DiskState& state)
-  {
-    WriteDeepText(this->Folder / "proc/diskstats",
-        fmt::format("   8       0 sda {} 5 {} {} 200 6 {} {} 0 957876 22416307 0 0 0 0 0 0\n", state.Reads,
-            state.BytesRead / 512, state.ReadMilliseconds, state.BytesWritten / 512,
-            state.WriteMilliseconds));
-  }
-  void Fetched(std::uint64_t bytes)
-  {
-    WriteDeepText(
-        this->Folder / "proc/self/io", fmt::format("rchar: 1\nread_bytes: {}\nwrite_bytes: 0\n", bytes));
-  }
-  LoadSensor Sensor(std::optional<LoadCurve> curve = {}) const
-  {
-    return LoadSensor(MountAs("/data", "ext4", "/dev/sda", 8, 0), std::move(curve), this->Folder.Path());
-  }
-  TempFolder Folder;
-};
-
 OwnReads Own(std::uint64_t bytes, double inFlight)
 {
   OwnReads own;
@@ -79,20 +57,52 @@ std::uint64_t BytesOf(double own, double others)
   return static_cast<std::uint64_t>(own / (own + others) * Kinked().Rate(own + others));
 }
 
+/// An idle disk and a sensor that has taken its first sample, at 0 s.
+class LoadOfDisk : public ::testing::Test
+{
+protected:
+  LoadOfDisk() { this->Sensor.Sample(Own(0, 0), 0); }
+  void Set(const DiskState& state)
+  {
+    WriteDeepText(this->Folder / "proc/diskstats",
+        fmt::format("   8       0 sda {} 5 {} {} 200 6 {} {} 0 957876 22416307 0 0 0 0 0 0\n", state.Reads,
+            state.BytesRead / 512, state.ReadMilliseconds, state.BytesWritten / 512,
+            state.WriteMilliseconds));
+  }
+  void Fetched(std::uint64_t bytes)
+  {
+    WriteDeepText(
+        this->Folder / "proc/self/io", fmt::format("rchar: 1\nread_bytes: {}\nwrite_bytes: 0\n", bytes));
+  }
+  LoadSensor SensorOf(std::optional<LoadCurve> curve) const
+  {
+    return LoadSensor(MountAs("/data", "ext4", "/dev/sda", 8, 0), std::move(curve), this->Folder.Path());
+  }
+
+  LoadSensor SensorOfIdleDisk()
+  {
+    this->Set({});
+    this->Fetched(0);
+    return this->SensorOf({});
+  }
+
+  TempFolder Folder;
+  LoadSensor Sensor = SensorOfIdleDisk();
+};
+
 }  // namespace
 
-TEST(LoadOfDisk, IsWhatIsInItsQueueAndNotOurs)
+TEST_F(LoadOfDisk, IsWhatIsInItsQueueAndNotOurs)
 {
-  FakeDisk disk;
-  disk.Set({1000 * MB, 5000, 0, 0, 1000});
-  disk.Fetched(500 * MB);
-  LoadSensor sensor = disk.Sensor();
+  this->Set({1000 * MB, 5000, 0, 0, 1000});
+  this->Fetched(500 * MB);
+  LoadSensor sensor = this->SensorOf({});
   const LoadEstimate first = sensor.Sample(Own(0, 0), 100);
   EXPECT_EQ(first.Load, 0);
   EXPECT_EQ(first.Confidence, 0);
   // Own reads: 280 of 400 MB/s with 7 requests in flight; others: 120 MB/s with 3.
-  disk.Set({1800 * MB, 25000, 0, 0, 1800});
-  disk.Fetched(1060 * MB);
+  this->Set({1800 * MB, 25000, 0, 0, 1800});
+  this->Fetched(1060 * MB);
   OwnReads own = Own(560 * MB, 7);
   own.AllRanks.Requests = 560;
   const LoadEstimate estimate = sensor.Sample(own, 102);
@@ -101,178 +111,152 @@ TEST(LoadOfDisk, IsWhatIsInItsQueueAndNotOurs)
   EXPECT_EQ(estimate.Source, "device sda: others read 120 MB/s of 400 MB/s, with 3 of 10 requests in flight");
 }
 
-TEST(LoadOfDisk, SeesThoseThatGetLittle)
+TEST_F(LoadOfDisk, SeesThoseThatGetLittle)
 {
-  FakeDisk disk;
-  disk.Set({});
-  disk.Fetched(0);
-  LoadSensor sensor = disk.Sensor();
-  sensor.Sample(Own(0, 0), 0);
   // 12 requests of others get 40 MB/s, and 4 own requests get 360 MB/s.
-  disk.Set({400 * MB, 16000, 0, 0, 400});
-  disk.Fetched(360 * MB);
+  this->Set({400 * MB, 16000, 0, 0, 400});
+  this->Fetched(360 * MB);
   OwnReads own = Own(360 * MB, 4);
   own.AllRanks.Requests = 360;
-  const LoadEstimate estimate = sensor.Sample(own, 1);
+  const LoadEstimate estimate = this->Sensor.Sample(own, 1);
   EXPECT_NEAR(estimate.Load, 12, 0.01);
   EXPECT_LT(estimate.Confidence, 0.8);
   EXPECT_GT(estimate.Confidence, 0.5);
 }
 
-TEST(LoadOfDisk, KnowsThatLongRequestsAreSplit)
+TEST_F(LoadOfDisk, KnowsThatLongRequestsAreSplit)
 {
-  FakeDisk disk;
-  disk.Set({});
-  disk.Fetched(0);
-  WriteDeepText(disk.Folder / "sys/dev/block/8:0/queue/max_sectors_kb", "512\n");
-  LoadSensor sensor = disk.Sensor();
+  WriteDeepText(this->Folder / "sys/dev/block/8:0/queue/max_sectors_kb", "512\n");
+  LoadSensor sensor = this->SensorOf({});
   sensor.Sample(Own(0, 0), 0);
   // Each own request of 2 MB is split into four, so 4 x 4 = 16 of the requests in flight are own ones.
-  disk.Set({800 * MB, 24000, 0, 0, 1600});
-  disk.Fetched(400 * MB);
+  this->Set({800 * MB, 24000, 0, 0, 1600});
+  this->Fetched(400 * MB);
   OwnReads own = Own(400 * MB, 4);
   own.AllRanks.Requests = 200;
   EXPECT_NEAR(sensor.Sample(own, 1).Load, 8, 0.5);
   // The disk may split requests further, which shows when no other program reads.
-  disk.Set({1200 * MB, 24000 + 32000, 0, 0, 1600 + 1600});
-  disk.Fetched(800 * MB);
+  this->Set({1200 * MB, 24000 + 32000, 0, 0, 1600 + 1600});
+  this->Fetched(800 * MB);
   EXPECT_NEAR(sensor.Sample(own, 2).Load, 0, 0.01);
 }
 
-TEST(LoadOfDisk, CountsWritingToo)
+TEST_F(LoadOfDisk, CountsWritingToo)
 {
-  FakeDisk disk;
-  disk.Set({});
-  disk.Fetched(0);
-  LoadSensor sensor = disk.Sensor();
-  sensor.Sample(Own(0, 0), 0);
-  disk.Set({100 * MB, 4000, 200 * MB, 9000, 100});
-  disk.Fetched(100 * MB);
-  const LoadEstimate estimate = sensor.Sample(Own(100 * MB, 4), 1);
+  this->Set({100 * MB, 4000, 200 * MB, 9000, 100});
+  this->Fetched(100 * MB);
+  const LoadEstimate estimate = this->Sensor.Sample(Own(100 * MB, 4), 1);
   EXPECT_NEAR(estimate.Load, 9, 0.01);
   EXPECT_THAT(estimate.Source, HasSubstr("write 200 MB/s"));
 }
 
-TEST(LoadOfDisk, IsNoneWhenItIsAllOurs)
+TEST_F(LoadOfDisk, IsNoneWhenItIsAllOurs)
 {
-  FakeDisk disk;
-  disk.Set({});
-  disk.Fetched(0);
-  LoadSensor sensor = disk.Sensor();
-  sensor.Sample(Own(0, 0), 0);
-  disk.Set({400 * MB, 8000, 0, 0});
-  disk.Fetched(401 * MB);
-  const LoadEstimate estimate = sensor.Sample(Own(400 * MB, 8), 1);
+  this->Set({400 * MB, 8000, 0, 0});
+  this->Fetched(401 * MB);
+  const LoadEstimate estimate = this->Sensor.Sample(Own(400 * MB, 8), 1);
   EXPECT_EQ(estimate.Load, 0);
   EXPECT_GT(estimate.Confidence, 0.8);
 }
 
-TEST(LoadOfDisk, IsItsQueueWhenWeReadNothingFromIt)
+TEST_F(LoadOfDisk, IsItsQueueWhenWeReadNothingFromIt)
 {
-  FakeDisk disk;
-  disk.Set({});
-  disk.Fetched(0);
-  LoadSensor sensor = disk.Sensor();
-  sensor.Sample(Own(0, 0), 0);
-  disk.Set({400 * MB, 10000, 0, 2000});
-  const LoadEstimate idle = sensor.Sample(Own(0, 0), 2);
+  this->Set({400 * MB, 10000, 0, 2000});
+  const LoadEstimate idle = this->Sensor.Sample(Own(0, 0), 2);
   EXPECT_NEAR(idle.Load, 6, 0.01);
   EXPECT_GT(idle.Confidence, 0.6);
   // All bytes came from the page cache.
-  disk.Set({800 * MB, 20000, 0, 4000});
-  const LoadEstimate cached = sensor.Sample(Own(5000 * MB, 8), 4);
+  this->Set({800 * MB, 20000, 0, 4000});
+  const LoadEstimate cached = this->Sensor.Sample(Own(5000 * MB, 8), 4);
   EXPECT_NEAR(cached.Load, 6, 0.01);
   EXPECT_LT(cached.Confidence, idle.Confidence);
 }
 
-TEST(LoadOfDisk, IsUnknownWhenTheDeviceDoesNotCountOrVanishes)
+TEST_F(LoadOfDisk, IsUnknownWhenTheDeviceDoesNotCountOrVanishes)
 {
-  FakeDisk disk;
-  disk.Set({1000 * MB, 1, 0, 0});
-  disk.Fetched(0);
-  LoadSensor sensor = disk.Sensor();
-  sensor.Sample(Own(0, 0), 0);
-  disk.Fetched(500 * MB);
-  EXPECT_EQ(sensor.Sample(Own(500 * MB, 8), 1).Confidence, 0);  // statistics are switched off
-  disk.Fetched(900 * MB);
-  disk.Set({3 * MB, 1, 0, 0});
-  EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 2).Confidence, 0);  // another device has the number now
-  WriteDeepText(disk.Folder / "proc/diskstats", "");
-  const LoadEstimate gone = sensor.Sample(Own(400 * MB, 8), 3);
+  this->Set({1000 * MB, 1, 0, 0});
+  this->Sensor.Sample(Own(0, 0), 0.5);
+  this->Fetched(500 * MB);
+  EXPECT_EQ(this->Sensor.Sample(Own(500 * MB, 8), 1).Confidence, 0);  // statistics are switched off
+  this->Fetched(900 * MB);
+  this->Set({3 * MB, 1, 0, 0});
+  EXPECT_EQ(this->Sensor.Sample(Own(400 * MB, 8), 2).Confidence, 0);  // another device has the number now
+  WriteDeepText(this->Folder / "proc/diskstats", "");
+  const LoadEstimate gone = this->Sensor.Sample(Own(400 * MB, 8), 3);
   EXPECT_EQ(gone.Confidence, 0);
   EXPECT_THAT(gone.Source, HasSubstr("no longer exists"));
-  disk.Set({10 * MB, 1, 0, 0});
-  EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 4).Confidence, 0);
+  this->Set({10 * MB, 1, 0, 0});
+  EXPECT_EQ(this->Sensor.Sample(Own(400 * MB, 8), 4).Confidence, 0);
 }
 
-TEST(LoadOfDisk, GoesOnWhenCountersPassThroughZero)
+TEST_F(LoadOfDisk, GoesOnWhenCountersPassThroughZero)
 {
   constexpr std::uint64_t width = std::uint64_t(1) << 32;
-  FakeDisk disk;
-  disk.Set({512 * (width - 100000), width - 1000, 0, 0});
-  disk.Fetched(0);
-  LoadSensor sensor = disk.Sensor();
+  this->Set({512 * (width - 100000), width - 1000, 0, 0});
+  LoadSensor sensor = this->SensorOf({});
   sensor.Sample(Own(0, 0), 0);
-  disk.Set({512 * 100000, 7000, 0, 0});  // 102.4 MB more
-  disk.Fetched(51200000);
+  this->Set({512 * 100000, 7000, 0, 0});  // 102.4 MB more
+  this->Fetched(51200000);
   const LoadEstimate estimate = sensor.Sample(Own(51200000, 4), 1);
   EXPECT_NEAR(estimate.Load, 4, 0.01);
 }
 
-TEST(LoadOfDisk, IsLessSureWhereTheKernelDoesNotSayWhatWeFetched)
+TEST_F(LoadOfDisk, IsLessSureWhereTheKernelDoesNotSayWhatWeFetched)
 {
-  FakeDisk disk;
-  disk.Set({});
-  LoadSensor sensor = disk.Sensor();
+  std::filesystem::remove(this->Folder / "proc/self/io");
+  LoadSensor sensor = this->SensorOf({});
   sensor.Sample(Own(0, 0), 0);
-  disk.Set({400 * MB, 8000, 0, 0});
+  this->Set({400 * MB, 8000, 0, 0});
   const LoadEstimate estimate = sensor.Sample(Own(100 * MB, 2), 1);
   EXPECT_NEAR(estimate.Load, 6, 0.01);
   EXPECT_GT(estimate.Confidence, 0.2);
   EXPECT_LE(estimate.Confidence, 0.5);
 }
 
-TEST(LoadOfDisk, TakesTheRanksOfThisMachineForIt)
+TEST_F(LoadOfDisk, TakesTheRanksOfThisMachineForIt)
 {
-  FakeDisk disk;
-  disk.Set({});
-  disk.Fetched(0);
-  LoadSensor sensor = disk.Sensor();
-  sensor.Sample(Own(0, 0), 0);
-  disk.Set({400 * MB, 16000, 0, 0});
-  disk.Fetched(50 * MB);
+  this->Set({400 * MB, 16000, 0, 0});
+  this->Fetched(50 * MB);
   OwnReads own = Own(900 * MB, 40);
   own.ThisMachine = OwnReadTotals{200 * MB, 8};
   own.Fetched = 200 * MB;
-  EXPECT_NEAR(sensor.Sample(own, 1).Load, 8, 0.01);
+  EXPECT_NEAR(this->Sensor.Sample(own, 1).Load, 8, 0.01);
 }
 
-TEST(LoadOfDisk, IsCheckedAgainstTheRate)
+TEST_F(LoadOfDisk, IsCheckedAgainstTheRate)
 {
-  FakeDisk disk;
-  disk.Set({});
-  disk.Fetched(0);
   const std::uint64_t mine = BytesOf(16, 16);
-  LoadSensor agreed = disk.Sensor(Kinked()), contradicted = disk.Sensor(Kinked());
+  LoadSensor agreed = this->SensorOf(Kinked()), contradicted = this->SensorOf(Kinked());
   agreed.Sample(Own(0, 0), 0);
   contradicted.Sample(Own(0, 0), 0);
-  disk.Fetched(mine);
-  disk.Set({2 * mine, 32000, 0, 0});
+  this->Fetched(mine);
+  this->Set({2 * mine, 32000, 0, 0});
   const LoadEstimate both = agreed.Sample(Own(mine, 16), 1);
   EXPECT_NEAR(both.Load, 16, 1);
   EXPECT_GT(both.Confidence, 0.95);
-  disk.Set({mine, 16000, 0, 0});  // no other program read, but the disk was slow
+  this->Set({mine, 16000, 0, 0});  // no other program read, but the disk was slow
   const LoadEstimate one = contradicted.Sample(Own(mine, 16), 1);
   EXPECT_EQ(one.Load, 0);
   EXPECT_LT(one.Confidence, 0.8);
   EXPECT_THAT(one.Source, HasSubstr("disagrees"));
 }
 
+namespace {
+
+/// Returns a sensor that knows nothing but rates, after its first sample, at 0 s.
+LoadSensor SensorOfRates(std::optional<LoadCurve> curve)
+{
+  const TempFolder root;
+  LoadSensor sensor(MountAs("/mnt", "fuse.slow", "slow", 0, 55), std::move(curve), root.Path());
+  EXPECT_EQ(sensor.Sample(Own(0, 0), 0).Confidence, 0);
+  return sensor;
+}
+
+}  // namespace
+
 TEST(LoadByRate, IsAllThatVirtualFileSystemsHave)
 {
-  TempFolder root;
-  LoadSensor sensor(MountAs("/mnt", "fuse.slow", "slow", 0, 55), Kinked(), root.Path());
-  EXPECT_EQ(sensor.Sample(Own(0, 0), 0).Confidence, 0);
+  LoadSensor sensor = SensorOfRates(Kinked());
   sensor.Sample(Own(BytesOf(16, 16), 16), 1);
   const LoadEstimate loaded = sensor.Sample(Own(BytesOf(32, 16), 32), 2);
   EXPECT_NEAR(loaded.Load, 16, 1);
@@ -296,9 +280,7 @@ TEST(LoadByRate, IsAllThatVirtualFileSystemsHave)
 
 TEST(LoadByRate, ForgetsWhatIsLongAgo)
 {
-  TempFolder root;
-  LoadSensor sensor(MountAs("/mnt", "fuse.slow", "slow", 0, 55), Kinked(), root.Path());
-  sensor.Sample(Own(0, 0), 0);
+  LoadSensor sensor = SensorOfRates(Kinked());
   sensor.Sample(Own(BytesOf(32, 8), 32), 1);
   sensor.Sample(Own(0, 0), 100);
   // A window with 4 requests alone does not show the load.
@@ -324,9 +306,7 @@ TEST(LoadByRate, TakesItsCurveFromAProfile)
 
 TEST(LoadByRate, IsUnknownWithoutACurve)
 {
-  TempFolder root;
-  LoadSensor sensor(MountAs("/mnt", "overlay", "overlay", 0, 55), {}, root.Path());
-  sensor.Sample(Own(0, 0), 0);
+  LoadSensor sensor = SensorOfRates({});
   const LoadEstimate estimate = sensor.Sample(Own(500 * MB, 16), 1);
   EXPECT_EQ(estimate.Load, 0);
   EXPECT_EQ(estimate.Confidence, 0);

@@ -85,24 +85,12 @@ TEST_F(Mounted, IsDescribed)
   EXPECT_EQ(mount.Root, "/");
   EXPECT_EQ(mount.Class, MountClass::Parallel);
   EXPECT_EQ(mount.StripeCount, 0);  // there is no file to query
-}
-
-TEST_F(Mounted, HasNamesWithBlanksAndBackslashes)
-{
-  const Mount mount = this->Of("/proj/my files/x").value();
-  EXPECT_EQ(mount.Point, "/proj/my files");
-  EXPECT_EQ(mount.Source, "server:/export/a\tb");
+  const Mount blanks = this->Of("/proj/my files/x").value();
+  EXPECT_EQ(blanks.Point, "/proj/my files");
+  EXPECT_EQ(blanks.Source, "server:/export/a\tb");
   EXPECT_EQ(this->PointOf("/proj/back\\slash/x"), "/proj/back\\slash");
-}
-
-TEST_F(Mounted, MayBeAFolderOfItsFileSystem)
-{
-  EXPECT_EQ(this->Of("/proj/bound/x").value().Root, "/deep/er");
-}
-
-TEST_F(Mounted, IsTheLastOfSeveralOnOnePoint)
-{
-  EXPECT_EQ(this->Of("/proj/twice/x").value().Type, "tmpfs");
+  EXPECT_EQ(this->Of("/proj/bound/x").value().Root, "/deep/er") << "a folder of its file system";
+  EXPECT_EQ(this->Of("/proj/twice/x").value().Type, "tmpfs") << "the last of two";
 }
 
 TEST_F(Mounted, IsWhereASymbolicLinkLeads)

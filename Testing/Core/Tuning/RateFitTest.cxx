@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace patchio {
@@ -18,15 +19,14 @@ using Law = std::function<double(double)>;
 
 const std::vector<int> Powers{1, 2, 4, 8, 16, 32, 64, 128};
 
-/// Returns two passes over the given N, with noise of this relative size.
-std::vector<RateSample> Sampled(
-    const Law& law, double noise, unsigned seed, const std::vector<int>& at = Powers)
+/// Returns two passes over the powers of two, with noise of this relative size.
+std::vector<RateSample> Sampled(const Law& law, double noise, unsigned seed)
 {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, 1);
   std::vector<RateSample> samples;
   for (int pass = 0; pass < 2; ++pass) {
-    for (const int n : at) {
+    for (const int n : Powers) {
       samples.push_back({n, law(n) * std::exp(noise * normal(random)), pass});
     }
   }
@@ -49,10 +49,10 @@ Law Scalability(double sigma, double kappa)
 }
 
 /// Returns N* by its definition.
-int BestOf(const Law& law, int most = 128)
+int BestOf(const Law& law)
 {
   double greatest = 0;
-  for (int n = 1; n <= most; ++n) {
+  for (int n = 1; n <= 128; ++n) {
     greatest = std::max(greatest, law(n));
   }
   int n = 1;
@@ -68,12 +68,12 @@ struct Outcome
   double LeastRate = 1;  ///< F at the N* found over the greatest F
 };
 
-Outcome FitMany(const Law& law, double noise, int seeds, const std::vector<int>& at = Powers)
+Outcome FitMany(const Law& law, double noise, int seeds)
 {
   Outcome outcome;
   const int best = BestOf(law);
   for (int seed = 0; seed < seeds; ++seed) {
-    const RateFit fit = FitRates(Sampled(law, noise, seed, at));
+    const RateFit fit = FitRates(Sampled(law, noise, seed));
     const double ratio = static_cast<double>(fit.Best()) / best;
     outcome.Wrong += ratio < 0.7 || ratio > 1.4 ? 1 : 0;
     outcome.LeastRate = std::min(outcome.LeastRate, law(fit.Best()) * 0.98 / law(best));
@@ -83,37 +83,39 @@ Outcome FitMany(const Law& law, double noise, int seeds, const std::vector<int>&
 
 constexpr int Seeds = 100;
 
-TEST(RateFit, FindsThePeakOfTheEmulatedStorage)
+TEST(RateFit, FindsTheBestConcurrency)
 {
+  struct Case
+  {
+    std::string Name;
+    Law RateOf;
+    double Noise;
+    double LeastRate;  ///< of the greatest rate
+    bool HasPeak = true;
+  };
+  std::vector<Case> cases{{"steep fall", Emulated(16, 1), 0.03, 0}, {"flat fall", Emulated(16, 0.2), 0.03, 0},
+      // Eight requests reach the total rate of the storage, which falls above 32 requests.
+      {"capped", Emulated(32, 0.5, 8 * 40e6), 0.03, 0.9},
+      {"straight", [](double n) { return 10e6 * n; }, 0.04, 0.95},
+      {"root", [](double n) { return 10e6 * std::sqrt(n); }, 0.04, 0},
+      {"falling", [](double n) { return 1e9 * std::pow(n, -0.4); }, 0.04, 0},
+      // N* is ill-defined here, but only the rate matters.
+      {"saturating early", Scalability(0.65, 0), 0.04, 0.92, false},
+      {"saturating late", Scalability(0.1, 0), 0.04, 0.92, false}};
   for (const int best : {4, 16, 64}) {
     for (const double noise : {0.0, 0.02, 0.05}) {
-      const Outcome outcome = FitMany(Emulated(best), noise, Seeds);
-      EXPECT_EQ(outcome.Wrong, 0) << best << " at noise " << noise;
-      EXPECT_GT(outcome.LeastRate, 0.75) << best << " at noise " << noise;
+      cases.push_back({"peak at " + std::to_string(best), Emulated(best), noise, 0.75});
     }
   }
-}
-
-TEST(RateFit, FindsPeaksBetweenTheSampledConcurrencies)
-{
-  for (const int best : {6, 12, 23, 48}) {
-    EXPECT_EQ(FitMany(Emulated(best), 0.03, Seeds).Wrong, 0) << best;
+  for (const int best : {6, 12, 23, 48}) {  // between the sampled concurrencies
+    cases.push_back({"peak at " + std::to_string(best), Emulated(best), 0.03, 0});
   }
-}
-
-TEST(RateFit, FindsThePeakWhetherTheFallIsSteepOrFlat)
-{
-  for (const double fall : {0.2, 1.0}) {
-    EXPECT_EQ(FitMany(Emulated(16, fall), 0.03, Seeds).Wrong, 0) << fall;
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.Name + " with noise " + std::to_string(c.Noise));
+    const Outcome outcome = FitMany(c.RateOf, c.Noise, c.Noise > 0 ? Seeds : 1);
+    EXPECT_TRUE(outcome.Wrong == 0 || !c.HasPeak) << outcome.Wrong << " of " << Seeds;
+    EXPECT_GT(outcome.LeastRate, c.LeastRate);
   }
-}
-
-TEST(RateFit, FindsWhereARateIsCapped)
-{
-  // Eight requests reach the total rate of the storage, which falls above 32 requests.
-  const Outcome outcome = FitMany(Emulated(32, 0.5, 8 * 40e6), 0.03, Seeds);
-  EXPECT_EQ(outcome.Wrong, 0);
-  EXPECT_GT(outcome.LeastRate, 0.9);
 }
 
 TEST(RateFit, RecoversTheUniversalScalabilityLaw)
@@ -125,9 +127,6 @@ TEST(RateFit, RecoversTheUniversalScalabilityLaw)
   for (const Case& c : {Case{0.05, 0.001}, Case{0.02, 0.004}, Case{0, 0.0002}, Case{0.1, 0.01}}) {
     const RateFit fit = FitRates(Sampled(Scalability(c.Sigma, c.Kappa), 0, 1));
     ASSERT_EQ(fit.Law(), RateLaw::BrokenPowerLaw);
-    for (int n = 1; n <= 128; ++n) {
-      EXPECT_NEAR(fit.At(n) / Scalability(c.Sigma, c.Kappa)(n), 1, 0.02) << n << ": " << fit.Text();
-    }
     EXPECT_NEAR(fit.Best(), BestOf(Scalability(c.Sigma, c.Kappa)), 1);
     EXPECT_LE(FitMany(Scalability(c.Sigma, c.Kappa), 0.03, Seeds).Wrong, Seeds / 50) << c.Sigma;
   }
@@ -144,33 +143,10 @@ TEST(RateFit, AsksForFewThreadsWhereTheyDoNotMatter)
   EXPECT_LE(many, Seeds / 20);
 }
 
-TEST(RateFit, GoesToTheEndOfWhatAlwaysRises)
-{
-  const Outcome straight = FitMany([](double n) { return 10e6 * n; }, 0.04, Seeds);
-  EXPECT_EQ(straight.Wrong, 0);
-  EXPECT_GT(straight.LeastRate, 0.95);
-  const Outcome root = FitMany([](double n) { return 10e6 * std::sqrt(n); }, 0.04, Seeds);
-  EXPECT_EQ(root.Wrong, 0);
-}
-
-TEST(RateFit, LosesLittleWhereTheRateSaturates)
-{
-  // N* is ill-defined here, but only the rate matters.
-  for (const double sigma : {0.65, 0.1}) {
-    EXPECT_GT(FitMany(Scalability(sigma, 0), 0.04, Seeds).LeastRate, 0.92) << sigma;
-  }
-}
-
-TEST(RateFit, TakesOneThreadWhereTheRateOnlyFalls)
-{
-  for (int seed = 0; seed < Seeds; ++seed) {
-    EXPECT_EQ(FitRates(Sampled([](double n) { return 1e9 * std::pow(n, -0.4); }, 0.04, seed)).Best(), 1);
-  }
-}
-
 TEST(RateFit, EqualsTheLawItWasSampledFrom)
 {
   for (const Law& law : {Emulated(16), Emulated(32, 0.5, 8 * 40e6), Scalability(0.05, 0.001),
+           Scalability(0.02, 0.004), Scalability(0, 0.0002), Scalability(0.1, 0.01),
            Law([](double) { return 3e8; }), Law([](double n) { return 1e7 * std::sqrt(n); })}) {
     const RateFit fit = FitRates(Sampled(law, 0, 1));
     for (int n = 1; n <= 128; ++n) {
@@ -282,7 +258,7 @@ TEST(RateFit, KnowsHowSureItsBestIs)
 {
   int missed = 0;
   double sure = 0, unsure = 0;
-  for (unsigned seed = 0; seed < 20; ++seed) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
     const ConcurrencyRange few = EstimateBestRange(Sampled(Emulated(16), 0.02, seed));
     EXPECT_LE(few.Least, few.Most);
     missed += few.Least <= 16 && 16 <= few.Most ? 0 : 1;
@@ -290,7 +266,7 @@ TEST(RateFit, KnowsHowSureItsBestIs)
     const ConcurrencyRange many = EstimateBestRange(Sampled(Scalability(0.1, 0.0001), 0.08, seed));
     unsure += std::log(static_cast<double>(many.Most) / many.Least);
   }
-  EXPECT_LE(missed, 6);
+  EXPECT_LE(missed, 5);
   EXPECT_GT(unsure, 2 * sure);
   EXPECT_EQ(EstimateBestRange({}).Most, 1);
 }

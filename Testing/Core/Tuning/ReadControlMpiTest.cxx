@@ -90,7 +90,7 @@ void CheckLongReads(Communicator& ranks)
 {
   ThreadController controller(OptionsFor(ranks));
   // The first rank has much more to read than the last one. Two reads use one controller.
-  const std::size_t tasks = Rank == ranks.Size() - 1 ? 800 : Rank == 0 ? 6000 : 2500;
+  const std::size_t tasks = Rank == ranks.Size() - 1 ? 400 : Rank == 0 ? 3000 : 1250;
   std::size_t windows = 0;
   for (int read = 0; read < 2; ++read) {
     const Outcome outcome = Read(ranks, controller, tasks, false, 0);
@@ -105,7 +105,7 @@ void CheckUnevenReads(Communicator& ranks)
   ThreadController controller(OptionsFor(ranks));
   // One rank has nothing to read or stops at once; all others end before or after the first window.
   ExpectAlike(ranks, Read(ranks, controller, Rank == 0 ? 0 : 300, false, 0), "nothing on rank 0");
-  ExpectAlike(ranks, Read(ranks, controller, 1500, Rank == 0, 0), "rank 0 stops");
+  ExpectAlike(ranks, Read(ranks, controller, 800, Rank == 0, 0), "rank 0 stops");
   ExpectAlike(ranks, Read(ranks, controller, 0, false, 0), "nothing at all");
   ExpectAlike(ranks, Read(ranks, controller, 1, false, 0), "one task");
 }

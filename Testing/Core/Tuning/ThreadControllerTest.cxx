@@ -24,26 +24,28 @@ double Share(Scenario scenario, const testing::DeciderMaker& decider)
   return ShareAtLeast(SimulateReads(scenario, 60, 200, Seed, decider), 0.95);
 }
 
-TEST(ThreadController, IsNearTheBestFixedNumberWithARightProfile)
+TEST(ThreadController, IsNearTheBestFixedNumber)
 {
-  EXPECT_GE(Share(Scenario::ProfileRight, testing::ControlledDecider), 0.95);
+  struct Case
+  {
+    const char* Name;
+    Scenario Kind;
+    double LeastShare, MostOfFixedNumber;
+  };
+  for (const Case& c : {Case{"right profile", Scenario::ProfileRight, 0.95, 1},
+           Case{"profile four times wrong", Scenario::ProfileWrong, 0.93, 0.2},
+           Case{"others come and go", Scenario::LoadSteps, 0.88, 0.8},
+           Case{"no profile", Scenario::NoProfile, 0.9, 1}}) {
+    EXPECT_LE(Share(c.Kind, testing::FixedDecider), c.MostOfFixedNumber) << "no task where " << c.Name;
+    EXPECT_GE(Share(c.Kind, testing::ControlledDecider), c.LeastShare) << c.Name;
+  }
 }
 
-TEST(ThreadController, IsNearTheBestFixedNumberWithAProfileFourTimesWrong)
+ControllerOptions StartingAt(int threads)
 {
-  EXPECT_LT(Share(Scenario::ProfileWrong, testing::FixedDecider), 0.2) << "else the profiles are not wrong";
-  EXPECT_GE(Share(Scenario::ProfileWrong, testing::ControlledDecider), 0.93);
-}
-
-TEST(ThreadController, IsNearTheBestFixedNumberWhileOthersComeAndGo)
-{
-  EXPECT_LT(Share(Scenario::LoadSteps, testing::FixedDecider), 0.8) << "else the load does not matter";
-  EXPECT_GE(Share(Scenario::LoadSteps, testing::ControlledDecider), 0.88);
-}
-
-TEST(ThreadController, FindsTheBestNumberWithoutAProfile)
-{
-  EXPECT_GE(Share(Scenario::NoProfile, testing::ControlledDecider), 0.9);
+  ControllerOptions options;
+  options.Start = threads;
+  return options;
 }
 
 /// Simulates windows of a storage without noise. Returns the last N.
@@ -60,19 +62,15 @@ TEST(ThreadController, SettlesOnFewerThreadsWhereMoreBringNothing)
 {
   // From N = 6 on, all rates are equal except for noise.
   testing::Dice dice(1);
-  ControllerOptions options;
-  options.Start = 64;
   const testing::RateLaw level = testing::EmulatorLaw(6, 0);
   const auto noisy = [&](double threads) { return level(threads) * std::exp(0.08 * dice.Normal()); };
-  EXPECT_LE(Settled(options, noisy, 100), 48);
+  EXPECT_LE(Settled(StartingAt(64), noisy, 100), 48);
 }
 
 TEST(ThreadController, FindsASharpPeak)
 {
   for (const int start : {2, 16, 200}) {
-    ControllerOptions options;
-    options.Start = start;
-    const int settled = Settled(options, testing::EmulatorLaw(24, 0.5), 120);
+    const int settled = Settled(StartingAt(start), testing::EmulatorLaw(24, 0.5), 120);
     EXPECT_GE(settled, 22) << start;
     EXPECT_LE(settled, 27) << start;
   }
@@ -80,8 +78,7 @@ TEST(ThreadController, FindsASharpPeak)
 
 TEST(ThreadController, KeepsToItsBoundsAndToMultiples)
 {
-  ControllerOptions options;
-  options.Start = 37;
+  ControllerOptions options = StartingAt(37);
   options.Least = 10;
   options.Most = 90;
   options.Granularity = 8;
@@ -98,8 +95,7 @@ TEST(ThreadController, BearsBoundsThatMakeNoSense)
 {
   for (const auto& [start, least, most, unit] : std::vector<std::array<int, 4>>{
            {8, 4, 4, 1}, {100, 1, 2, 1}, {-5, -9, -3, -1}, {1, 50, 20, 7}, {8, 1, 4, 16}}) {
-    ControllerOptions options;
-    options.Start = start;
+    ControllerOptions options = StartingAt(start);
     options.Least = least;
     options.Most = most;
     options.Granularity = unit;
@@ -113,10 +109,8 @@ TEST(ThreadController, BearsBoundsThatMakeNoSense)
 
 TEST(ThreadController, PassesOverRatesThatMakeNoSense)
 {
-  ControllerOptions options;
-  options.Start = 20;
-  ThreadController odd(options);
-  ThreadController plain(options);
+  ThreadController odd(StartingAt(20));
+  ThreadController plain(StartingAt(20));
   const testing::RateLaw law = testing::EmulatorLaw(24, 0.5);
   for (int i = 0; i < 60; ++i) {
     odd.Observe(std::numeric_limits<double>::quiet_NaN(), 5);
@@ -132,9 +126,7 @@ TEST(ThreadController, PassesOverRatesThatMakeNoSense)
 
 TEST(ThreadController, SurvivesAnAccident)
 {
-  ControllerOptions options;
-  options.Start = 24;
-  ThreadController controller(options);
+  ThreadController controller(StartingAt(24));
   const testing::RateLaw law = testing::EmulatorLaw(24, 0.5);
   for (int i = 0; i < 100; ++i) {
     const double accident = i == 40 ? 10 : i == 60 ? 0 : i == 80 ? 0.05 : 1;
@@ -146,9 +138,7 @@ TEST(ThreadController, SurvivesAnAccident)
 
 TEST(ThreadController, TellsWhatItHasTried)
 {
-  ControllerOptions options;
-  options.Start = 16;
-  ThreadController controller(options);
+  ThreadController controller(StartingAt(16));
   controller.Observe(100, 16);
   controller.Observe(300, 16);
   ASSERT_EQ(controller.History().size(), 1u);
@@ -160,8 +150,7 @@ TEST(ThreadController, TellsWhatItHasTried)
 
 TEST(ThreadController, DecidesAlikeOnAllRanks)
 {
-  ControllerOptions options;
-  ThreadController one(options), other(options);
+  ThreadController one(ControllerOptions{}), other(ControllerOptions{});
   for (int i = 0; i < 200; ++i) {
     const double rate = 1e6 * (1 + (i * 7919) % 13) * one.Threads();
     one.Observe(rate, one.Threads());
@@ -178,8 +167,7 @@ TEST(ThreadController, RaisesTheThreadsOfARealRead)
   behaviour.Rate = [](int n) { return n <= 32 ? 1e6 * n : 32e6 * std::sqrt(32.0 / n); };
   FakeSource source({std::vector<std::byte>(1000)}, behaviour);
   const auto file = source.Open(0);
-  ControllerOptions options;
-  options.Start = 2;
+  ControllerOptions options = StartingAt(2);
   options.Most = 128;
   ThreadController controller(options);
   std::atomic<std::uint64_t> bytes{0};

@@ -88,11 +88,6 @@ TEST(Timeline, AddsUpOverRanksThatEndAtDifferentTimes)
   EXPECT_NEAR(InterpolateTimeline(sum, 3).InFlight, 2, 1e-9);
   EXPECT_DOUBLE_EQ(sum.back().Seconds, 4);
   EXPECT_NEAR(sum.back().Bytes, 6000, 1e-9);
-}
-
-TEST(Timeline, IsEmptyWhereNoRankHasOne)
-{
-  TwoRanks ranks;
   EXPECT_TRUE(SumOverRanks({}, ranks).empty());
 }
 

@@ -174,20 +174,19 @@ TEST(Shuffle, TellsWhatIsMissing)
   const char text[] = "abcdef";
   Shuffle whole(*alone);
   whole.Begin({0, 6});
-  whole.Add(4, text + 4, 2);
-  whole.Add(0, text, 4);
-  whole.Exchange();
+  whole.Exchange([&] {
+    whole.Add(4, text + 4, 2);
+    whole.Add(0, text, 4);
+  });
   const Shuffle::Part mine = whole.ReceivedPart();
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(mine.Bytes), mine.Count), "abcdef");
   Shuffle part(*alone);
   part.Begin({0, 6});
-  part.Add(0, text, 4);
-  part.Exchange();
+  part.Exchange([&] { part.Add(0, text, 4); });
   EXPECT_THAT(testing::MessageOf([&] { part.ReceivedPart(); }), ::testing::HasSubstr("4 of 6"));
   Shuffle none(*alone);
   none.Begin({0, 6});
-  none.SendFault("no values here");
-  none.Exchange();
+  none.Exchange([] { throw Error("no values here"); });
   EXPECT_EQ(testing::MessageOf([&] { none.ReceivedPart(); }), "no values here");
 }
 

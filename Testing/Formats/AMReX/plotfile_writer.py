@@ -23,12 +23,12 @@ def box_text(lower, upper, nodal):
     return "(%s %s %s)" % (tuple_text(lower), tuple_text(np.asarray(upper) + nodal), tuple_text([int(nodal)] * len(lower)))
 
 
-def fab_values(level, components, lower, upper, ghosts, nodal, dtype, seed):
-    """Returns the values, component slowest, axis 0 fastest."""
+def fab_values(level, components, lower, upper, ghosts, nodal, dtype, seed, function=value):
+    """Returns the values of the function, component slowest, axis 0 fastest."""
     axes = [np.arange(lo - g, up + nodal + g + 1) for lo, up, g in zip(lower, upper, ghosts)]
     axes += [np.zeros(1)] * (3 - len(axes))
     i, j, k = axes[0][None, None, :], axes[1][None, :, None], axes[2][:, None, None]
-    return np.stack([value(level, c, (i, j, k), seed) + np.zeros([len(a) for a in axes[::-1]]) for c in range(components)]).astype(dtype)
+    return np.stack([function(level, c, (i, j, k), seed) + np.zeros([len(a) for a in axes[::-1]]) for c in range(components)]).astype(dtype)
 
 
 def write_level(folder, number, boxes, case):
@@ -43,7 +43,7 @@ def write_level(folder, number, boxes, case):
         order = order[1::2] + order[0::2][::-1]
     for at, b in enumerate(order):
         lower, upper = boxes[b]
-        values = fab_values(number, len(case["names"]), lower, upper, ghosts, nodal, dtype, case["seed"])
+        values = fab_values(number, len(case["names"]), lower, upper, ghosts, nodal, dtype, case["seed"], case["function"])
         name = "Cell_D_%05d" % (at % case["files"])
         grown = box_text(np.array(lower) - ghosts, np.array(upper) + ghosts, nodal)
         header = "FAB %s%s %d\n" % (real, grown, len(case["names"])) if version == 1 else ""
@@ -79,7 +79,7 @@ def write_level(folder, number, boxes, case):
 
 
 DEFAULTS = {"real": "f8", "big": False, "version": 1, "nodal": False, "ghosts": None, "files": 2, "shuffled": False,
-            "odd_headers": False, "seed": 0, "names": ["density"], "time": 0.5, "step": 1, "corner": None, "spacing": None,
+            "odd_headers": False, "seed": 0, "function": value, "names": ["density"], "time": 0.5, "step": 1, "corner": None, "spacing": None,
             "shifted": True}    # False: the corners of boxes are those of old AMReX versions, as if the domain began at 0
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import truth_files  # noqa: E402
+from hidden import covered  # noqa: E402
 
 NUMBER = r"-?\d+"
 DESCRIBING = "*plt*/Header"    # particles also have a Header
@@ -90,35 +91,20 @@ class Plotfile:
         return values.reshape(len(self.names), -1).astype(values.dtype.newbyteorder("="))
 
 
-def covered(plotfile, level, number):
-    """Returns 1 for each cell whose fine cells all belong to boxes of the next level, by marking each fine cell."""
-    about = plotfile.levels[level]
-    cells = three(about["upper"][number] - about["lower"][number] + 1, 1)
-    if level + 1 == len(plotfile.levels):
-        return np.zeros(int(np.prod(cells)), np.uint8)
-    ratio = plotfile.ratios[level + 1]
-    finer = plotfile.levels[level + 1]
-    fine = np.zeros(np.array(cells) * ratio, bool)
-    start = np.array(three(about["lower"][number], 0)) * ratio
-    for lower, upper in zip(finer["lower"], finer["upper"]):
-        low = np.clip(three(lower, 0) - start, 0, fine.shape)
-        high = np.clip(np.array(three(upper, 0)) + 1 - start, 0, fine.shape)
-        fine[low[0]:high[0], low[1]:high[1], low[2]:high[2]] = True
-    whole = fine.reshape(cells[0], ratio[0], cells[1], ratio[1], cells[2], ratio[2]).all(axis=(1, 3, 5))
-    return whole.transpose(2, 1, 0).ravel().astype(np.uint8)
-
-
 def read_truth(header, blanking=True):
     """Reads a plotfile. Returns the metadata and the arrays for the npz."""
     plotfile = Plotfile(header)
     arrays, patches = {}, []
+    boxes = [[(np.array(three(lower, 0)), np.array(three(upper, 0))) for lower, upper in zip(about["lower"], about["upper"])] for about in plotfile.levels]
     for level, about in enumerate(plotfile.levels):
+        finer = boxes[level + 1] if level + 1 < len(boxes) else []
+        ratio = plotfile.ratios[level + 1] if finer else np.ones(3, int)
         for number in range(len(about["places"])):
             values = plotfile.fab(level, number)
             for name, component in zip(plotfile.names, values):
                 arrays["p%d/%s" % (len(patches), name)] = np.ascontiguousarray(component).reshape(-1, 1)
             if blanking:
-                arrays["b%d" % len(patches)] = covered(plotfile, level, number)
+                arrays["b%d" % len(patches)] = covered(boxes[level], finer, ratio, number)
             patches.append({"level": level, "number": number, "owner": 0, "lower": [int(i) for i in three(about["lower"][number], 0)],
                             "upper": [int(i) for i in three(about["upper"][number], 0)]})
     first = plotfile.levels[0]

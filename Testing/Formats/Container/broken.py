@@ -5,29 +5,16 @@ import shutil
 import struct
 import zlib
 
+from stranger import BLOCK, records
+
 SOUND = {"amr_3d/run.pio/step.000000.hdf": ["index", "step.000000.hdf"],
          "groups/run.pio/step.000000.00000.hdf": ["index", "step.000000.00000.hdf", "step.000000.00001.hdf"]}
 QUIET = set()
-BLOCK = 32768
 
 
-def parts_of(log):
-    """Returns the records of a log, read as in stranger.py."""
-    at, record = 0, b""
-    while at + 7 <= len(log):
-        if BLOCK - at % BLOCK < 7:
-            at += BLOCK - at % BLOCK
-            continue
-        _, length, kind = struct.unpack_from("<IHB", log, at)
-        record = (b"" if kind in (1, 2) else record) + log[at + 7:at + 7 + length]
-        at += 7 + length
-        if kind in (1, 4):
-            yield record
-
-
-def framed(records):
+def framed(parts):
     log = b""
-    for record in records:
+    for record in parts:
         first = True
         while first or record:
             left = BLOCK - len(log) % BLOCK
@@ -43,8 +30,7 @@ def framed(records):
 
 def forge(folder, change):
     """Forges a container. change: function of the JSON of the only step, and of the step's first file, open for writing."""
-    with open(folder + "/index", "rb") as file:
-        head, record = parts_of(file.read())
+    head, record = records(folder + "/index")
     name, date = struct.unpack_from("<HH", record, 17)
     text = json.loads(record[21 + name + date:])
     with open(os.path.join(folder, text["files"][0]), "r+b") as file:

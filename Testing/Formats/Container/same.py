@@ -17,8 +17,6 @@ import patchio
 import stranger
 
 PATTERNS = {"SAMRAI": ["dumps.visit"], "AMReX": ["Header"], "KWave": ["out*.h5"], "GRADS": ["*.ctl"], "VTKHDF": ["*.vtkhdf", "*.hdf"]}
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
-       "HWLOC_COMPONENTS": "-gl", "HWLOC_HIDE_ERRORS": "2", "PMIX_MCA_gds": "hash", "OMPI_MCA_ess_singleton_isolated": "1"}
 
 
 def series_below(folder, patterns):
@@ -37,8 +35,7 @@ def run(ranks, *command):
     if ranks > 1:
         command = ("mpirun", "-np", str(ranks), "--oversubscribe") + command
     with tempfile.TemporaryDirectory() as sessions:
-        return subprocess.run(command, env={**os.environ, **MPI, "TMPDIR": sessions}, timeout=120, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
+        return subprocess.run(command, env={**os.environ, "TMPDIR": sessions}, timeout=120, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def alike(found, want, where):

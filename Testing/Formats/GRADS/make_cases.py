@@ -107,8 +107,7 @@ class Case:
         for key, word in (("file", "fileheader"), ("time", "theader"), ("trailer", "trailerbytes"),
                           ("field", "xyheader"), ("field_trailer", "xytrailer")):
             if self.header[key]:
-                extra = 0
-                lines.append("%s %d" % (word, self.header[key] + extra))
+                lines.append("%s %d" % (word, self.header[key]))
         lines += [self.xdef, self.ydef, self.zdef, self.tdef] + self.extra
         if self.members:
             lines.append("edef %d names %s" % (len(self.members), " ".join(self.members)))
@@ -203,6 +202,10 @@ def simple_cases(folder):
     case = Case("globe", nx=36, ny=19)
     case.x, case.xdef = 10.0 * np.arange(36) - 180, "xdef 36 linear -180 10"
     case.y, case.ydef = 10.0 * np.arange(19) - 90, "ydef 19 linear -90 10"
+    yield case
+    # Around the globe, with the first column again at the end: not closed.
+    case = Case("cyclic", nx=37)
+    case.x, case.xdef = 10.0 * np.arange(37), "xdef 37 linear 0 10"
     yield case
 
 

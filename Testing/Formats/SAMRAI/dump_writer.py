@@ -295,7 +295,7 @@ class Dump:
         put_compound(g, "patch_map", MAP_TYPE, records)
         put_compound(g, "patch_extents", BOX_TYPE, boxes)
         if not self.old_writer:
-            put_native(g, "bdry_type", self._boundaries(), "i4")
+            put_native(g, "bdry_type", np.zeros(6 * n), "i4")    # which PatchIO does not read
         for v in self.variables:
             for c, name in enumerate(component_names(v)):
                 samples = [self.sample(p, v)[:, c] if v.where(p) else None for p in self.patches]
@@ -309,17 +309,6 @@ class Dump:
         dx, origin = self.level_dx(p.level), three(self.origin, 0.0)
         used = np.arange(3) < self.dim
         return (np.where(used, origin + dx * p.lower, 0.0), np.where(used, origin + dx * (p.upper + 1), 0.0))
-
-    def _boundaries(self):
-        out = np.zeros((len(self.patches), 3, 2), int)
-        first = [p for p in self.patches if p.level == 0]
-        if any(any(v.ghosts) for v in self.variables) and len(first) == 1:
-            for p in self.patches:
-                r = self.refinement[p.level]
-                out[p.gpn, :, 0] = p.lower == first[0].lower * r
-                out[p.gpn, :, 1] = p.upper == (first[0].upper + 1) * r - 1
-        out[:, self.dim:] = 0
-        return out.reshape(-1)
 
     # ---- materials ----
 

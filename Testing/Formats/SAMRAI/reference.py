@@ -18,6 +18,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import truth_files  # noqa: E402
+from hidden import covered  # noqa: E402
 
 DESCRIBING = "summary.samrai"
 
@@ -165,24 +166,12 @@ def read_sparse(group, number, tuples):
 def covered_cells(summary, patch):
     """Returns 1 for each cell (axis 0 fastest) whose fine cells all belong to patches of the next level.
 
-    Uses brute force on purpose: marks each fine cell of the patch. In deformed dumps, only the recorded children count, because
-    blocks share one index space.
+    In deformed dumps, only the recorded children count, because blocks share one index space.
     """
     level = int(summary.map["level_number"][patch])
-    if level + 1 == len(summary.level_sizes):
-        return np.zeros(int(np.prod(summary.cells(patch))), np.uint8)
-    ratio = summary.ratios[level + 1]
-    shape = np.array(summary.cells(patch)) * ratio
-    fine = np.zeros(shape, bool)
-    start = summary.lower[patch] * ratio
-    same_level = np.flatnonzero(summary.map["level_number"] == level + 1)
-    for child in summary.children[patch] if summary.deformed else same_level:
-        low = np.clip(summary.lower[child] - start, 0, shape)
-        high = np.clip(summary.upper[child] + 1 - start, 0, shape)
-        fine[low[0]:high[0], low[1]:high[1], low[2]:high[2]] = True
-    n = summary.cells(patch)
-    whole = fine.reshape(n[0], ratio[0], n[1], ratio[1], n[2], ratio[2]).all(axis=(1, 3, 5))
-    return whole.transpose(2, 1, 0).ravel().astype(np.uint8)
+    finer = summary.children[patch] if summary.deformed else np.flatnonzero(summary.map["level_number"] == level + 1)
+    ratio = summary.ratios[level + 1] if len(finer) else np.ones(3, int)
+    return covered([(summary.lower[patch], summary.upper[patch])], [(summary.lower[child], summary.upper[child]) for child in finer], ratio, 0)
 
 
 def others_cells(summary, patch):

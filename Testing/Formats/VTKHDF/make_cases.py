@@ -170,8 +170,10 @@ def main():
     write_amr(path("missing_3d", "amr.vtkhdf"), LEVELS_3D, {"a": ("CellData", 1, "f4"), "b": ("CellData", 3, "f4")}, missing=[(1, "b")])
     write_image(path("image_3d", "image.vtkhdf"), (-2, 10, 3, 9, 0, 5), mixed, origin=(1, 2, 3), spacing=(0.1, 0.2, 0.3), time=2.5)
     write_image(path("image_2d", "image.hdf"), (0, 12, 0, 7, 0, 0), {"a": ("CellData", 1, "f4"), "n": ("PointData", 3, "f8")})
+    with h5py.File(path("user_block", "image.vtkhdf"), "w", userblock_size=1024) as file, h5py.File(path("image_2d", "image.hdf"), "r") as plain:
+        plain.copy("VTKHDF", file)
     for axes, extent in (("xy", (0, 12, 0, 7, 0, 0)), ("xz", (-2, 10, 3, 3, 0, 7)), ("yz", (4, 4, 0, 12, 0, 7)), ("x", (0, 12, 0, 0, 0, 0)),
-                         ("z", (0, 0, 5, 5, 0, 7))):
+                         ("y", (4, 4, 0, 7, 5, 5)), ("z", (0, 0, 5, 5, 0, 7)), ("none", (0, 0, 1, 1, 2, 2))):
         origin = (1, 2, 0 if axes == "xy" else 3)
         write_image(path("flat_" + axes, "image.vtkhdf"), extent, mixed, origin=origin, spacing=(0.1, 0.2, 0.3), thin=True)
         write_image(path("kept_" + axes, "image.vtkhdf"), extent, mixed, origin=origin, spacing=(0.1, 0.2, 0.3))
@@ -185,6 +187,9 @@ def main():
     write_image_steps(path("one_step", "image.vtkhdf"), (0, 5, 0, 4, 0, 3), mixed, times[:1])
     write_amr_steps(path("steady_amr", "amr.vtkhdf"), [LEVELS_3D] * 3, mixed, times)
     write_amr_steps(path("changing_amr", "amr.vtkhdf"), [LEVELS_3D, LEVELS_3D[:1] + [([[0, 7, 0, 7, 0, 7]], 0.5)], LEVELS_3D], mixed, times, **packed)
+    # In version 2.2, and in PHARE's files, the lists have other names.
+    write_amr_steps(path("respelled_amr", "amr.vtkhdf"), [LEVELS_3D, LEVELS_3D[:2], LEVELS_3D], mixed, times)
+    respell(os.path.join(folder, "respelled_amr", "amr.vtkhdf"), (2, 2), "Offset")
     for step, time in ((8, 0.5), (9, 0.75), (100, 1.0)):
         write_amr(path("series", "run_%d.vtkhdf" % step), LEVELS_3D[:1 + step % 3], {"a": ("CellData", 1, "f4")}, time=time, seed=step)
 

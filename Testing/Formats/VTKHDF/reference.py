@@ -24,8 +24,11 @@ DESCRIBING = "*.*hdf"
 
 
 def entry(root, name, step):
-    """Returns the entry of a list in Steps for a step; None if there is no such list."""
-    return int(root["Steps/" + name][step]) if "Steps/" + name in root else None
+    """Returns the entry of a list in Steps for a step; None if there is no such list. Lists may have two names."""
+    for path in ("Steps/" + name, "Steps/" + name.replace("Offsets", "Offset").replace("Boxes", "Box")):
+        if path in root:
+            return int(root[path][step])
+    return None
 
 
 def levels_of(root, step):
@@ -111,7 +114,7 @@ def read_truth(path, blanking=True, step=0):
 def series_below(path):
     for file in sorted(glob.glob(path + "/**/*.*hdf", recursive=True)):
         # These suites support only z as a flat axis. written_by_h5py.py and written_by_vtk.py test other flat axes.
-        if not mesh_reference.is_mesh_file(file) and not re.search("/(flat|kept)_(steps|xz|yz|x|z)/", file):
+        if not mesh_reference.is_mesh_file(file) and not re.search("/(flat|kept)_(steps|xz|yz|x|y|z|none)/", file):
             steps = range(len(mesh_reference.times_of(file)))
             yield file, ((file, *read_truth(file, step=step)) for step in steps), {file}
 

@@ -6,21 +6,17 @@ usage: written_by_vtk.py --info patchio FOLDER     (PYTHONPATH: the package patc
 
 $PATCHIO_VTK_PYTHON is a Python with the package vtk 9.5 or newer; the default is this Python. Without VTK, the test is skipped.
 """
-import argparse
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import warnings
 
 import numpy as np
-import patchio
 
 from make_cases import LEVELS_2D, LEVELS_3D, respell, write_amr, write_amr_steps
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-from expectations import expect, failed  # noqa: E402
+from written_by_h5py import expect, failed, opened, prepare, said_by
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LISTS = ("", "Vertices/", "Lines/", "Polygons/", "Strips/")
@@ -61,16 +57,13 @@ def write_simulations(folder):
     return paths
 
 
-def check_unsupported(info, name, path, pattern):
+def check_unsupported(name, path, pattern):
+    wanted = "%s: not supported: %s" % (re.escape(path), pattern)
     for command in ("info", "verify"):
-        done = subprocess.run([info, command, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
-        expect(done.returncode == 1 and re.search("%s: not supported: %s" % (re.escape(path), pattern), done.stdout) and "damaged" not in done.stdout,
-               "%s: %s: %d, %s", name, command, done.returncode, done.stdout)
-    try:
-        patchio.open(path)
-        expect(False, "%s is opened", name)
-    except patchio.Error as error:
-        expect(re.match("%s: not supported: %s" % (re.escape(path), pattern), str(error)), "%s: %s", name, error)
+        status, text = said_by(command, path)
+        expect(status == 1 and re.search(wanted, text) and "damaged" not in text, "%s: %s: %d, %s", name, command, status, text)
+    series, said = opened(path)
+    expect(series is None and re.match(wanted, said), "%s: %s", name, said)
 
 
 def twin_of(name):
@@ -130,15 +123,12 @@ def check_meshes(where, step, grids):
         check_data("%s partition %d" % (where, number), step, [number], grid)
 
 
-def check_file(info, told, truth):
+def check_file(told, truth):
     name, path = told["name"], told["path"]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            series = patchio.open(path)
-        except patchio.Error as error:
-            return expect(False, "%s: %s", name, error)
-    expect(not caught, "%s: %s", name, [str(one.message) for one in caught])
+    series, said = opened(path)
+    expect(not said, "%s: %s", name, said)
+    if series is None:
+        return
     expect(np.allclose(list(series.times), told["times"]), "%s: times %s instead of %s", name, series.times, told["times"])
     for number in range(min(len(series), len(told["times"]))):
         grids = grids_of_step(truth, number)
@@ -147,35 +137,26 @@ def check_file(info, told, truth):
             continue
         check = check_images if "extent" in grids[0] else check_meshes
         check("%s step %d" % (name, number), series[number], grids)
-    done = subprocess.run([info, "verify", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
-    expect(done.returncode == 0 and done.stdout.startswith("intact: "), "%s: verify: %s", name, done.stdout)
+    status, text = said_by("verify", path)
+    expect(status == 0 and text.startswith("intact: "), "%s: verify: %s", name, text)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--info", required=True)
-    parser.add_argument("folder")
-    arguments = parser.parse_args()
+    folder = prepare(__doc__)
     python = python_with_vtk()
     if not python:
         print("skipped: no Python with VTK's vtkHDFWriter; pip install vtk, and set PATCHIO_VTK_PYTHON")
         sys.exit(77)
-    folder = os.path.abspath(arguments.folder)
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "metadata")
-    os.environ["TMPDIR"] = os.path.join(folder, "sessions")    # a separate session folder of MPI
-    os.makedirs(os.environ["TMPDIR"])
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run([python, "-B", os.path.join(HERE, "vtk_files.py"), folder, *write_simulations(folder)], check=True, timeout=600, env=clean)
     with open(folder + "/truth/truth.json") as file:
         table = json.load(file)
     for told in table:
         if told["unsupported"]:
-            check_unsupported(arguments.info, told["name"], told["path"], told["unsupported"])
+            check_unsupported(told["name"], told["path"], told["unsupported"])
         else:
             with np.load(folder + "/truth/%s.npz" % twin_of(told["name"])) as truth:
-                check_file(arguments.info, told, truth)
+                check_file(told, truth)
     expect(compared[0] > 50000, "only %d values were compared", compared[0])
     if failed:
         raise SystemExit("%d faults" % len(failed))

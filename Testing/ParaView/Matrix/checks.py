@@ -10,8 +10,10 @@ import os
 import numpy as np
 from paraview import servermanager, simple
 
+from leaves import HIDING, pixels_of
+from made_grids import cells_beside
 from on_ranks import controller, rank, ranks
-from output import UNSEEN, Output
+from output import Output
 from scene import corners_of
 
 CHECKS = []     # (name, function, needs), in the order in which they run
@@ -81,10 +83,12 @@ class Case:
 
     # ---- making and comparing ----
 
-    def apply(self, make, source=None, show=True, **settings):
-        """Makes a filter, updates it and shows it."""
+    def apply(self, make, source=None, show=True, part=None, **settings):
+        """Makes a filter, updates it and shows it. part: name and settings of a part, such as SliceType."""
         proxy = make(Input=source or self.reader, **settings)
         self.made.append(proxy)
+        for name, value in part[1].items() if part else ():
+            setattr(getattr(proxy, part[0]), name, value)
         self.update(proxy, show)
         return proxy
 
@@ -186,11 +190,7 @@ class Case:
 
     def cut(self, make, kind):
         """Cuts by the plane that the GUI proposes. (If each rank ran the script, each rank would propose another plane.)"""
-        made = make(Input=self.reader)
-        self.made.append(made)
-        getattr(made, kind).Origin, getattr(made, kind).Normal = list(self.middle()), [1, 0, 0]
-        self.update(made)
-        return made
+        return self.apply(make, part=(kind, dict(Origin=list(self.middle()), Normal=[1, 0, 0])))
 
     def nodes(self):
         """Returns a source with the scalar at points: the reader, or Cell Data to Point Data."""
@@ -229,31 +229,17 @@ def slice_(case):
     above if there are any."""
     out = Output(case.cut(simple.Slice, "SliceType"))
     low, high, size = (case.scene.visible(w) for w in ("low", "high", "size"))
-    cut = cells_beside(low, high, case.middle()[0])
+    cut = cells_beside(low, high, 0, case.middle()[0])
     case.measure(out, "slice", (size[:, 0] / (high - low)[:, 0])[cut].sum())
     case.right_values(out, "slice")
-
-
-def cells_beside(low, high, at):
-    """Returns the cells that a plane across x shows: around and above the plane, and those below if there are none above."""
-    tiny = 1e-9 * (high - low)[:, 0]
-    shown = (low[:, 0] <= at + tiny) & (high[:, 0] > at + tiny)
-    low_above, high_above = low[shown, 1:], high[shown, 1:]
-    for cell in np.flatnonzero(np.abs(high[:, 0] - at) <= tiny):
-        middle = (low + high)[cell, 1:] / 2
-        shown[cell] = not ((low_above <= middle) & (middle <= high_above)).all(1).any()
-    return shown
 
 
 @check("Slice elsewhere", "cells", "3-D")
 def slice_elsewhere(case):
     """Tests an oblique slice: its values, and that it is not empty."""
     ends = case.scene.bounds()
-    cut = simple.Slice(Input=case.reader)
-    case.made.append(cut)
-    cut.SliceType.Origin, cut.SliceType.Normal = list(ends[0] + 0.43 * (ends[1] - ends[0])), [1, 0.7, 0.4]
-    case.update(cut)
-    out = Output(cut)
+    plane = dict(Origin=list(ends[0] + 0.43 * (ends[1] - ends[0])), Normal=[1, 0.7, 0.4])
+    out = Output(case.apply(simple.Slice, part=("SliceType", plane)))
     case.expect(len(out.cells("size")) > 0, "slice: empty")
     case.right_values(out, "slice")
 
@@ -271,14 +257,10 @@ def clip_plane(case):
 def clip_box(case):
     """Tests a slab inside the data. The default is the whole data, but near its edges, ParaView cuts off too much."""
     ends = case.scene.bounds()
-    clip = simple.Clip(Input=case.reader, ClipType="Box")
-    case.made.append(clip)
     wide = ends[1] - ends[0]
     place, length = ends[0] - wide - 1, 3 * wide + 2
     place[0], length[0] = (ends[0] + 0.3 * wide)[0], 0.41 * wide[0]
-    clip.ClipType.Position, clip.ClipType.Length = list(place), list(length)
-    case.update(clip)
-    out = Output(clip)
+    out = Output(case.apply(simple.Clip, ClipType="Box", part=("ClipType", dict(Position=list(place), Length=list(length)))))
     low, high, size = (case.scene.visible(w)[:, 0] for w in ("low", "high", "size"))
     part = np.clip(np.minimum(high, place[0] + length[0]) - np.maximum(low, place[0]), 0, None) / (high - low)
     case.measure(out, "clip", (size * part).sum(), tolerance=1e-5)
@@ -393,11 +375,8 @@ def plot_over_line(case):
 def probe(case):
     visible = case.scene.visible("centre")
     for number in (0, len(visible) // 3, len(visible) - 1):
-        location = simple.ProbeLocation(Input=case.reader, ProbeType="Fixed Radius Point Source")
-        case.made.append(location)
-        location.ProbeType.Center = list(visible[number])
-        case.update(location, False)
-        out = Output(location)
+        out = Output(case.apply(simple.ProbeLocation, show=False, ProbeType="Fixed Radius Point Source",
+                                part=("ProbeType", dict(Center=list(visible[number])))))
         # Each rank has a copy of the output.
         sampled(case, out, "probe", 1)
 
@@ -437,10 +416,7 @@ def cell_to_point(case):
     sure_nodes = 0
     for grid in case.scene.grids:
         nodes, sure = node_values(case, grid)
-        index = [np.clip(np.searchsorted((a[1:] + a[:-1]) / 2, places[:, d]), 0, len(a) - 1) for d, a in enumerate(grid.axes)]
-        near = np.all([np.abs(a[i] - places[:, d]) < 1e-5 * w.min() + 1e-6 * np.abs(a).max()
-                       for d, (a, i, w) in enumerate(zip(grid.axes, index, grid.widths()))], axis=0)
-        x, y, z = (i[near] for i in index)
+        near, (x, y, z) = nodes_at(places, grid.axes, [1e-5 * w.min() + 1e-6 * np.abs(a).max() for a, w in zip(grid.axes, grid.widths())])
         ours = sure[z, y, x]
         case.equal(found[near][ours], nodes[z, y, x][ours], "at points", 1e-5)
         seen = np.zeros(sure.shape, bool)
@@ -448,6 +424,13 @@ def cell_to_point(case):
         case.expect((seen | ~sure).all(), "%d nodes are not there", (sure & ~seen).sum())
         sure_nodes += sure.sum()
     case.expect(len(places) > 0, "empty")
+
+
+def nodes_at(places, axes, reach):
+    """Returns the numbers of the places within `reach` of a node, and the indices of these nodes along x, y and z."""
+    index = [np.clip(np.searchsorted((a[1:] + a[:-1]) / 2, places[:, d]), 0, len(a) - 1) for d, a in enumerate(axes)]
+    near = np.all([np.abs(a[i] - places[:, d]) < r for d, (a, i, r) in enumerate(zip(axes, index, reach))], axis=0)
+    return near, [i[near] for i in index]
 
 
 @check("Cell Centers", "cells")
@@ -485,9 +468,7 @@ def gradient(case):
         sure = away_from_borders(grid.visible if on_cells else np.isfinite(values)) & within_block(case, axes, grid)
         if not sure.any():
             continue
-        index = [np.clip(np.searchsorted((a[1:] + a[:-1]) / 2, places[:, d]), 0, len(a) - 1) for d, a in enumerate(axes)]
-        near = np.all([np.abs(a[i] - places[:, d]) < 1e-3 * w.min() for d, (a, i, w) in enumerate(zip(axes, index, grid.widths()))], axis=0)
-        x, y, z = (i[near] for i in index)
+        near, (x, y, z) = nodes_at(places, axes, [1e-3 * w.min() for w in grid.widths()])
         ours = sure[z, y, x]
         for d in range(3):
             if len(axes[d]) > 2:
@@ -564,18 +545,13 @@ def append(case):
     """Tests the filter on single data sets from Merge Blocks, because ParaView does not offer it for others."""
     one = case.apply(simple.MergeBlocks, show=False)
     two = case.apply(simple.Calculator, one, show=False, ResultArrayName="copy", Function="1")
-    twice = simple.AppendDatasets(Input=[one, two])
-    case.made.append(twice)
-    case.update(twice)
-    double(case, Output(twice), "appended")
+    double(case, Output(case.apply(simple.AppendDatasets, [one, two])), "appended")
 
 
 @check("Group Datasets")
 def group(case):
-    both = simple.GroupDatasets(Input=[case.reader, case.apply(simple.Calculator, show=False, ResultArrayName="copy", Function="1")])
-    case.made.append(both)
-    case.update(both)
-    double(case, Output(both), "grouped")
+    copy = case.apply(simple.Calculator, show=False, ResultArrayName="copy", Function="1")
+    double(case, Output(case.apply(simple.GroupDatasets, [case.reader, copy])), "grouped")
 
 
 def double(case, out, what):
@@ -608,13 +584,9 @@ def glyph(case):
 def stream(case):
     """Tests that lines run along the vectors of the raw files."""
     kind, name = case.vectors()[0]
-    made = simple.StreamTracer(Input=case.reader, Vectors=[kind, name], SeedType="Line")
-    case.made.append(made)
     ends = case.scene.bounds()
-    made.SeedType.Point1, made.SeedType.Point2, made.SeedType.Resolution = list(ends[0]), list(ends[1]), 50
-    made.MaximumStreamlineLength = float(np.ptp(ends, axis=0).max())
-    case.update(made)
-    out = Output(made)
+    out = Output(case.apply(simple.StreamTracer, Vectors=[kind, name], SeedType="Line", MaximumStreamlineLength=float(np.ptp(ends, axis=0).max()),
+                            part=("SeedType", dict(Point1=list(ends[0]), Point2=list(ends[1]), Resolution=50))))
     places, found = out.points("place"), out.points(name, 3)
     if case.expect(len(places) > 1, "streamlines: empty"):
         seen = case.scene.at(places, kind, name)["known"]
@@ -725,13 +697,8 @@ def volume(case):
 
 def coloured(path):
     """Returns the share of a picture that differs from its background."""
-    from vtkmodules.util.numpy_support import vtk_to_numpy
-    from vtkmodules.vtkIOImage import vtkPNGReader
-    reader = vtkPNGReader()
-    reader.SetFileName(path)
-    reader.Update()
-    pixels = vtk_to_numpy(reader.GetOutput().GetPointData().GetScalars()).astype(int)
-    return (np.abs(pixels - pixels[0]).max(1) > 8).mean()
+    pixels = pixels_of(path)
+    return (np.abs(pixels - pixels[0, 0]).max(2) > 8).mean()
 
 
 def saved(case, name, source=None, **settings):
@@ -774,7 +741,7 @@ def save_csv(case):
     if case.expect(column in found.dtype.names, "csv: no '%s' among %s", case.name, found.dtype.names):
         got, want = found[column], case.of_scene(case.kind, case.name)[:, 0]
         if on_cells and "vtkGhostType" in found.dtype.names:
-            got = got[(found["vtkGhostType"].astype(int) & UNSEEN) == 0]
+            got = got[(found["vtkGhostType"].astype(int) & HIDING) == 0]
         if on_cells:
             case.equal(len(got), len(want), "csv: lines", 0)
         # The default is five digits.

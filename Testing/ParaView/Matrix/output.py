@@ -1,24 +1,17 @@
 """The output of a filter on all ranks, as numpy arrays. All calls are collective."""
 import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkDoubleArray
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter
 
-from on_ranks import controller, leaves, output_of, ranks
+from leaves import flags_of, places_of, positions_of, seen_in
+from on_ranks import from_all_ranks, leaves, output_of
 
-UNSEEN = 1 | 8 | 32     # vtkDataSetAttributes: duplicate, refined, hidden
 HIDDENPOINT = 2
 
 
 def gather(values):
     """Returns the rows of all ranks, one after another."""
-    values = np.ascontiguousarray(values, dtype=float)
-    if ranks == 1:
-        return values
-    mine, everyone = numpy_to_vtk(values.ravel(), deep=True, array_type=11), vtkDoubleArray()
-    controller.AllGatherV(mine, everyone)
-    found = vtk_to_numpy(everyone) if everyone.GetNumberOfTuples() else np.zeros(0)
-    return found.reshape((-1,) + values.shape[1:]).copy()
+    return np.concatenate(from_all_ranks(np.asarray(values, float)))
 
 
 class Output:
@@ -32,7 +25,7 @@ class Output:
 
     def cells(self, what, components=1):
         """Returns values of visible cells: "centre", "size", or the array `what`; NaN if a block lacks the array."""
-        return gather(self.stack([self.of_cells(l, what, components)[seen_cells(l)] for l in self.sets()],
+        return gather(self.stack([self.of_cells(l, what, components)[seen_in(l)] for l in self.sets()],
                                  3 if what == "centre" else components))
 
     def of_cells(self, leaf, what, components):
@@ -46,7 +39,7 @@ class Output:
         """Returns values of visible points: "place", or the array `what`."""
         rows = []
         for leaf in self.sets():
-            found = places(leaf) if what == "place" else array(leaf.GetPointData(), what, leaf.GetNumberOfPoints(), components)
+            found = places_of(leaf) if what == "place" else array(leaf.GetPointData(), what, leaf.GetNumberOfPoints(), components)
             rows.append(found[seen_points(leaf)][::self.thin])
         return gather(self.stack(rows, 3 if what == "place" else components))
 
@@ -63,7 +56,7 @@ class Output:
 
     def boxes(self):
         """Returns (n, 3, 3): for each block on all ranks, the lower corner, the upper corner, and the width of its first cells."""
-        rows = [[[a[0] for a in axes(l)], [a[-1] for a in axes(l)], [a[1] - a[0] if len(a) > 1 else 1 for a in axes(l)]]
+        rows = [[[a[0] for a in positions_of(l)], [a[-1] for a in positions_of(l)], [a[1] - a[0] if len(a) > 1 else 1 for a in positions_of(l)]]
                 for l in self.sets() if not l.IsA("vtkPointSet")]
         return gather(np.array(rows, float).reshape(-1, 3, 3))
 
@@ -89,28 +82,18 @@ def array(data, name, count, components):
     return vtk_to_numpy(found).reshape(count, -1).astype(float)
 
 
-def ghosts_of(data, count):
-    """Returns the ghost flags. Integrate Variables converts them to floating-point numbers."""
-    found = data.GetArray("vtkGhostType")
-    return vtk_to_numpy(found) if found and found.GetDataTypeAsString() == "unsigned char" else np.zeros(count, np.uint8)
-
-
-def seen_cells(leaf):
-    return (ghosts_of(leaf.GetCellData(), leaf.GetNumberOfCells()) & UNSEEN) == 0
-
-
 def seen_points(leaf):
     """Returns which points are not hidden and have a visible cell."""
-    seen = (ghosts_of(leaf.GetPointData(), leaf.GetNumberOfPoints()) & HIDDENPOINT) == 0
-    if leaf.IsA("vtkUnstructuredGrid") and not seen_cells(leaf).all():
+    seen = flags_of(leaf.GetPointData(), leaf.GetNumberOfPoints()) & HIDDENPOINT == 0
+    if leaf.IsA("vtkUnstructuredGrid") and not seen_in(leaf).all():
         offsets, numbers = vtk_to_numpy(leaf.GetCells().GetOffsetsArray()), vtk_to_numpy(leaf.GetCells().GetConnectivityArray())
         used = np.zeros(len(seen), bool)
-        used[numbers[np.repeat(seen_cells(leaf), np.diff(offsets))]] = True
+        used[numbers[np.repeat(seen_in(leaf), np.diff(offsets))]] = True
         return seen & used
     if not hasattr(leaf, "GetExtent"):
         return seen
     dims = point_counts(leaf)
-    cells = seen_cells(leaf).reshape([max(n - 1, 1) for n in dims])
+    cells = seen_in(leaf).reshape([max(n - 1, 1) for n in dims])
     for axis in range(3):
         if dims[axis] > 1:
             padded = np.pad(cells, [(1, 1) if a == axis else (0, 0) for a in range(3)])
@@ -125,21 +108,6 @@ def point_counts(leaf):
     return tuple(extent[2 * axis + 1] - extent[2 * axis] + 1 for axis in (2, 1, 0))
 
 
-def places(leaf):
-    """Returns the positions of points, explicit or from the axes."""
-    if leaf.IsA("vtkPointSet"):
-        return vtk_to_numpy(leaf.GetPoints().GetData()).astype(float)
-    x, y, z = axes(leaf)
-    return np.stack(np.meshgrid(x, y, z, indexing="ij"), -1).transpose(2, 1, 0, 3).reshape(-1, 3)
-
-
-def axes(leaf):
-    if leaf.IsA("vtkRectilinearGrid"):
-        return [vtk_to_numpy(a).astype(float) for a in (leaf.GetXCoordinates(), leaf.GetYCoordinates(), leaf.GetZCoordinates())]
-    e = np.array(leaf.GetExtent()).reshape(3, 2)
-    return [leaf.GetOrigin()[d] + leaf.GetSpacing()[d] * np.arange(e[d, 0], e[d, 1] + 1) for d in range(3)]
-
-
 def centres(leaf):
     """Returns the mean of each cell's points."""
     if leaf.IsA("vtkPolyData"):
@@ -147,7 +115,7 @@ def centres(leaf):
         return np.concatenate([means(p, leaf) for p in parts]) if parts else np.zeros((0, 3))
     if leaf.IsA("vtkUnstructuredGrid"):
         return means(leaf.GetCells(), leaf)
-    points = places(leaf).reshape(point_counts(leaf) + (3,))
+    points = places_of(leaf).reshape(point_counts(leaf) + (3,))
     for axis in range(3):
         if points.shape[axis] > 1:
             points = (np.take(points, range(points.shape[axis] - 1), axis) + np.take(points, range(1, points.shape[axis]), axis)) / 2
@@ -158,7 +126,7 @@ def means(cells, leaf):
     offsets, numbers = vtk_to_numpy(cells.GetOffsetsArray()), vtk_to_numpy(cells.GetConnectivityArray())
     if len(offsets) < 2:
         return np.zeros((0, 3))
-    return np.add.reduceat(places(leaf)[numbers], offsets[:-1], axis=0) / np.diff(offsets)[:, None]
+    return np.add.reduceat(places_of(leaf)[numbers], offsets[:-1], axis=0) / np.diff(offsets)[:, None]
 
 
 def sizes(leaf):

@@ -7,17 +7,14 @@ array of points. Except by chance, the sums of these numbers are equal if and on
 Filters put points on edges. Which cell at an edge computes the point depends on threads, and the last bit may differ. So for
 outputs of filters, the number of cells must be equal, and sums of values, weighted by place, must be nearly equal.
 """
-import zlib
+import collections
 
 import numpy as np
-from on_ranks import controller, leaves
+from leaves import leaves, places_of, seen_in
+from on_ranks import from_all_ranks
 from paraview.simple import GetParaViewVersion
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkLongLongArray
-from vtkmodules.vtkParallelCore import vtkCommunicator
 
-NOT_VISIBLE = 1 | 8 | 32     # duplicate, refined, hidden
-SLOTS = 1024
 NEAR = 1e-5
 PRESENT = 1e-300    # distinguishes an array of zeros from a missing array
 NOT_COMPARED = ("vtkGhostType", "rank", "rank_", "Normals")
@@ -41,19 +38,6 @@ def with_values(numbers, values):
     for column in columns.T:
         numbers = mixed(numbers * np.uint64(31) + column + np.uint64(1))
     return numbers
-
-
-def positions_of(grid):
-    if grid.IsA("vtkPointSet"):
-        points = grid.GetPoints()
-        return vtk_to_numpy(points.GetData()) if points and points.GetNumberOfPoints() else np.zeros((0, 3))
-    extent = np.array(grid.GetExtent()).reshape(3, 2)
-    if grid.IsA("vtkRectilinearGrid"):
-        axes = [vtk_to_numpy(a).astype(float) for a in (grid.GetXCoordinates(), grid.GetYCoordinates(), grid.GetZCoordinates())]
-    else:
-        axes = [o + s * np.arange(e[0], e[1] + 1) for o, s, e in zip(grid.GetOrigin(), grid.GetSpacing(), extent)]
-    z, y, x = np.meshgrid(*axes[::-1], indexing="ij")
-    return np.stack([x.ravel(), y.ravel(), z.ravel()], -1)
 
 
 def of_corners(grid, numbers):
@@ -85,15 +69,10 @@ def arrays_of(attributes):
             yield array.GetName(), vtk_to_numpy(array)
 
 
-def visible_cells(grid):
-    ghosts = grid.GetCellData().GetArray("vtkGhostType")
-    return slice(None) if ghosts is None else (vtk_to_numpy(ghosts) & NOT_VISIBLE) == 0
-
-
 def bits_of_grid(grid):
     """Returns {what: sum over the visible cells}."""
-    points = with_values(np.zeros(grid.GetNumberOfPoints(), np.uint64), positions_of(grid))
-    visible, cells = visible_cells(grid), mixed(of_corners(grid, points))
+    points = with_values(np.zeros(grid.GetNumberOfPoints(), np.uint64), places_of(grid))
+    visible, cells = seen_in(grid), mixed(of_corners(grid, points))
     sums = {"cells": cells[visible]}
     for name, values in arrays_of(grid.GetCellData()):
         sums["cell array '%s'" % name] = with_values(cells, values)[visible]
@@ -115,8 +94,8 @@ def converted_in(grid):
 def moments_of_grid(grid, bounds):
     """Returns {what: (sum over the visible cells, sum of the magnitudes)}."""
     size = max(b - a for a, b in zip(bounds[0::2], bounds[1::2])) or 1.0
-    weights = np.cos((positions_of(grid) - bounds[0::2]) / size @ [1.3, 2.1, 2.9])
-    corners, visible = of_corners(grid, np.ones(grid.GetNumberOfPoints())), visible_cells(grid)
+    weights = np.cos((places_of(grid) - bounds[0::2]) / size @ [1.3, 2.1, 2.9])
+    corners, visible = of_corners(grid, np.ones(grid.GetNumberOfPoints())), seen_in(grid)
     places = of_corners(grid, weights) / np.maximum(corners, 1)
     sums = {"places": places[visible]}
     for kind, data in (("cell", grid.GetCellData()), ("point", grid.GetPointData())):
@@ -129,55 +108,34 @@ def moments_of_grid(grid, bounds):
     return {**found, "number of cells": (float(len(sums["places"])), 0.0)}
 
 
-def slot_of(what):
-    return zlib.crc32(what.encode()) % SLOTS
-
-
-def all_ranks(array_type, numbers):
-    mine, total = array_type(), array_type()
-    for array in (mine, total):
-        array.SetNumberOfValues(len(numbers))
-    for i, number in enumerate(numbers):
-        mine.SetValue(i, number)
-    controller.AllReduce(mine, total, vtkCommunicator.SUM_OP)
-    return [total.GetValue(i) for i in range(len(numbers))]
-
-
 class Seen:
-    """The sums of an output. The constructor is collective. bounds: bounds of the data if a filter made the output, whose sums are
-    then compared; None: bits are compared."""
+    """The sums of an output on all ranks. The constructor is collective. bounds: bounds of the data if a filter made the output, whose
+    sums are then compared; None: bits are compared."""
 
     def __init__(self, output, bounds=None):
-        self.exact, self.names = bounds is None, {}
-        totals, sizes, converted = [0] * SLOTS, [0.0] * SLOTS, [0.0] * SLOTS
+        self.exact, totals, sizes, converted = bounds is None, collections.Counter(), collections.Counter(), set()
         for leaf in leaves(output):
             if leaf and leaf.GetNumberOfCells():
-                for what in converted_in(leaf):
-                    converted[slot_of(what)] = 1.0
+                converted.update(converted_in(leaf))
                 for what, number in (bits_of_grid(leaf) if self.exact else moments_of_grid(leaf, bounds)).items():
-                    slot = self.names[what] = slot_of(what)
                     number, size = (number, 0.0) if self.exact else number
-                    totals[slot] += number
-                    sizes[slot] += size
-        if self.exact:
-            halves = all_ranks(vtkLongLongArray, [half for n in totals for half in ((n >> 32) % 2 ** 32, n % 2 ** 32)])
-            self.totals = [((halves[2 * i] << 32) + halves[2 * i + 1]) % 2 ** 64 for i in range(SLOTS)]
-        else:
-            self.totals = all_ranks(vtkDoubleArray, totals)
-        self.sizes = all_ranks(vtkDoubleArray, sizes)
-        self.converted = all_ranks(vtkDoubleArray, converted)
-
-    def has_converted(self):
-        """Returns whether ParaView has converted an array on any rank."""
-        return any(self.converted)
+                    totals[what] += number
+                    sizes[what] += size
+        self.totals, self.sizes, self.converted = collections.Counter(), collections.Counter(), set()
+        for part in from_all_ranks((totals, sizes, converted)):
+            self.totals.update(part[0])
+            self.sizes.update(part[1])
+            self.converted |= part[2]
 
     def differs(self, other):
-        """Returns texts about the differences; empty if there are none. All ranks find the same differences, but not all know the
-        names."""
-        slots = [i for i in range(SLOTS) if abs(self.totals[i] - other.totals[i]) > NEAR * self.sizes[i]
-                 and not self.converted[i] and not other.converted[i]]
+        """Returns texts about the differences; empty if there are none."""
+        names = set(self.totals) | set(other.totals)
         if not self.exact:    # an array may be missing in one output
-            slots = [i for i in slots if i == slot_of("number of cells") or self.sizes[i] and other.sizes[i]]
-        names = sorted(what for what, slot in {**self.names, **other.names}.items() if slot in slots)
-        cells = slot_of("number of cells")
-        return ["%d of %d cells" % (self.totals[cells], other.totals[cells])] + names + slots if slots else []
+            names = {what for what in names if what == "number of cells" or self.sizes[what] and other.sizes[what]}
+        names = sorted(what for what in names - self.converted - other.converted if self.is_other(other, what))
+        cells = "%d of %d cells" % (self.totals["number of cells"], other.totals["number of cells"])
+        return [cells] + names if names else []
+
+    def is_other(self, other, what):
+        difference = abs(self.totals[what] - other.totals[what])
+        return difference % 2 ** 64 != 0 if self.exact else difference > NEAR * self.sizes[what]

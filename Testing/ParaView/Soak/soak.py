@@ -207,7 +207,7 @@ class Soak:
         fresh.delete()
 
     def check(self, series, state):
-        if Seen(output_of(self.shower.reader)).has_converted():
+        if Seen(output_of(self.shower.reader)).converted:
             return    # by ParaView, not what the reader made
         before = len(conformance.failed)
         series.check(self.shower.reader, state, "change %d, %s step %d" % (self.number, series.path, state["step"]))
