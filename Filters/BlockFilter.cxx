@@ -20,7 +20,6 @@
 #include <vtkMPIController.h>
 #endif
 
-#include <algorithm>
 #include <cstring>
 
 namespace patchio {
@@ -158,13 +157,6 @@ std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* contro
 std::unique_ptr<Communicator> GlobalCommunicator()
 {
   return MakeCommunicator(vtkMultiProcessController::GetGlobalController());
-}
-
-std::vector<std::string> GatherTexts(const std::set<std::string>& local, Communicator& ranks)
-{
-  std::vector<std::string> all = GatherTexts(ranks, {local.begin(), local.end()});
-  std::sort(all.begin(), all.end());
-  return all;
 }
 
 }  // namespace patchio

@@ -5,17 +5,16 @@
 #include "Base/Communicator.h"
 #include "Filters/BlockPart.h"
 
+#include <vtkDataObject.h>
 #include <vtkSmartPointer.h>
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 class vtkAlgorithm;
 class vtkCompositeDataSet;
-class vtkDataObject;
 class vtkInformation;
 class vtkMultiProcessController;
 
@@ -55,6 +54,8 @@ struct ArrayToProcess
 {
   std::string Name;  ///< empty: no array is selected
   int Association;   ///< such as vtkDataObject::FIELD_ASSOCIATION_CELLS
+
+  bool OfCells() const { return this->Association == vtkDataObject::FIELD_ASSOCIATION_CELLS; }
 };
 /// Returns the array that SetInputArrayToProcess() of `filter` selects, with index 0.
 ArrayToProcess GetArrayToProcess(vtkAlgorithm& filter);
@@ -74,10 +75,6 @@ int RunOnCopy(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output)
 std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* controller);
 /// Returns a communicator of the ranks of VTK's global controller.
 std::unique_ptr<Communicator> GlobalCommunicator();
-
-/// Returns the texts of all ranks, sorted, each text once. Collective: every rank of the communicator calls
-/// it.
-std::vector<std::string> GatherTexts(const std::set<std::string>& local, Communicator& ranks);
 
 }  // namespace patchio
 

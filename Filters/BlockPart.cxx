@@ -66,16 +66,14 @@ void BlockPart::AddCutCell(const Int3& cell, unsigned char type, const int* corn
 
 long long BlockPart::PointOfBlock(int point) const
 {
-  const int row = point / this->Points[0];
-  return this->SourceBlock->PointAt({this->Begin[0] + point % this->Points[0],
-      this->Begin[1] + row % this->Points[1], this->Begin[2] + row / this->Points[1]});
+  const Int3 at = IndexOf(point, this->Points);
+  return this->SourceBlock->PointAt({this->Begin[0] + at[0], this->Begin[1] + at[1], this->Begin[2] + at[2]});
 }
 
 long long BlockPart::CellOfBlock(int cell) const
 {
-  const int row = cell / this->Cells[0];
-  return this->SourceBlock->CellAt({this->Begin[0] + cell % this->Cells[0],
-      this->Begin[1] + row % this->Cells[1], this->Begin[2] + row / this->Cells[1]});
+  const Int3 at = IndexOf(cell, this->Cells);
+  return this->SourceBlock->CellAt({this->Begin[0] + at[0], this->Begin[1] + at[1], this->Begin[2] + at[2]});
 }
 
 namespace {

@@ -3,7 +3,6 @@
 #include "Base/Communicator.h"
 #include "Filters/VtkVersions.h"
 
-#include <vtkCellData.h>
 #include <vtkCompositeDataSet.h>
 #include <vtkDataObjectTree.h>
 #include <vtkDataObjectTreeIterator.h>
@@ -11,7 +10,6 @@
 #include <vtkImageData.h>
 #include <vtkInformation.h>
 #include <vtkMatrix3x3.h>
-#include <vtkPointData.h>
 #include <vtkPoints.h>
 #include <vtkRectilinearGrid.h>
 #include <vtkSmartPointer.h>
@@ -107,34 +105,6 @@ bool SetCurvilinearGeometry(vtkStructuredGrid* grid, Block& block)
   return std::all_of(block.Bounds.begin(), block.Bounds.end(), [](double end) { return std::isfinite(end); });
 }
 
-/// Hides the cells around hidden points, because VTK does not show a cell with a hidden corner. `points`:
-/// ghost flags of the block's points.
-void HideCellsAtHiddenPoints(const unsigned char* points, Block& block)
-{
-  const vtkIdType count = block.CellCount();
-  block.OwnedFlags.assign(count, 0);
-  if (block.Flags) {
-    std::copy_n(block.Flags, count, block.OwnedFlags.begin());
-  }
-  block.Flags = block.OwnedFlags.data();
-  const long long steps[] = {1, block.Points[0], static_cast<long long>(block.Points[0]) * block.Points[1]};
-  unsigned char* flag = block.OwnedFlags.data();
-  for (int k = 0; k < block.Cells(2); ++k) {
-    for (int j = 0; j < block.Cells(1); ++j) {
-      for (int i = 0; i < block.Cells(0); ++i, ++flag) {
-        const unsigned char* const corner = points + i + j * steps[1] + k * steps[2];
-        unsigned char any = 0;
-        for (int c = 0; c < 8; ++c) {
-          any |= corner[(c & 1 && block.Points[0] > 1 ? steps[0] : 0) +
-                        (c & 2 && block.Points[1] > 1 ? steps[1] : 0) +
-                        (c & 4 && block.Points[2] > 1 ? steps[2] : 0)];
-        }
-        *flag |= any & vtkDataSetAttributes::HIDDENPOINT ? vtkDataSetAttributes::HIDDENCELL : 0;
-      }
-    }
-  }
-}
-
 /// Sets the flags of the block's cells. Returns false if the ghost arrays have too few flags.
 bool SetFlags(Block& block)
 {
@@ -146,7 +116,13 @@ bool SetFlags(Block& block)
   }
   block.Flags = cells ? cells->GetPointer(0) : nullptr;
   if (points && block.Grid->HasAnyBlankPoints()) {
-    HideCellsAtHiddenPoints(points->GetPointer(0), block);
+    const vtkIdType count = block.CellCount();
+    block.OwnedFlags.assign(count, 0);
+    if (block.Flags) {
+      std::copy_n(block.Flags, count, block.OwnedFlags.begin());
+    }
+    HideCellsAtHiddenPoints(block.Points, points->GetPointer(0), block.OwnedFlags.data());
+    block.Flags = block.OwnedFlags.data();
   }
   return true;
 }
@@ -203,16 +179,9 @@ public:
 
   void AddChildren(vtkDataObjectTree* tree)
   {
-    const auto children = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
-    children->SkipEmptyNodesOff();
-    children->TraverseSubTreeOff();
-    children->VisitOnlyLeavesOff();
-    for (children->InitTraversal(); !children->IsDoneWithTraversal(); children->GoToNextItem()) {
-      const char* const name = children->HasCurrentMetaData()
-                                   ? children->GetCurrentMetaData()->Get(vtkCompositeDataSet::NAME())
-                                   : nullptr;
-      this->AddChild(children->GetCurrentDataObject(), name ? name : "", children->GetCurrentFlatIndex());
-    }
+    ForEachChild(tree, [this](vtkDataObject* child, const std::string& name, unsigned int flatIndex) {
+      this->AddChild(child, name, flatIndex);
+    });
   }
 
 private:
@@ -251,6 +220,30 @@ std::array<double, 3> Block::CurvilinearPositionOf(long long point) const
   return position;
 }
 
+vtkDataSetAttributes* AttributesOf(vtkDataSet* grid, bool isPointData)
+{
+  return grid->GetAttributes(isPointData ? vtkDataObject::POINT : vtkDataObject::CELL);
+}
+
+void HideCellsAtHiddenPoints(const Int3& points, const unsigned char* pointFlags, unsigned char* cellFlags)
+{
+  const auto cells = [&points](int axis) { return std::max(points[axis] - 1, 1); };
+  const vtkIdType row = points[0], layer = row * points[1];
+  for (int k = 0; k < cells(2); ++k) {
+    for (int j = 0; j < cells(1); ++j) {
+      for (int i = 0; i < cells(0); ++i, ++cellFlags) {
+        const unsigned char* const corner = pointFlags + i + j * row + k * layer;
+        unsigned char any = 0;
+        for (int c = 0; c < 8; ++c) {
+          any |= corner[(c & 1 && points[0] > 1 ? 1 : 0) + (c & 2 && points[1] > 1 ? row : 0) +
+                        (c & 4 && points[2] > 1 ? layer : 0)];
+        }
+        *cellFlags |= any & vtkDataSetAttributes::HIDDENPOINT ? vtkDataSetAttributes::HIDDENCELL : 0;
+      }
+    }
+  }
+}
+
 Blocks MakeBlocks(vtkDataObject* input)
 {
   Collector collector;
@@ -273,6 +266,21 @@ Blocks MakeBlocks(vtkDataObject* input)
     blocks.UnsupportedClass = grid->GetClassName();
   }
   return blocks;
+}
+
+void ForEachChild(vtkDataObjectTree* tree,
+    const std::function<void(vtkDataObject*, const std::string&, unsigned int)>& visit)
+{
+  const auto children = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
+  children->SkipEmptyNodesOff();
+  children->TraverseSubTreeOff();
+  children->VisitOnlyLeavesOff();
+  for (children->InitTraversal(); !children->IsDoneWithTraversal(); children->GoToNextItem()) {
+    const char* const name = children->HasCurrentMetaData()
+                                 ? children->GetCurrentMetaData()->Get(vtkCompositeDataSet::NAME())
+                                 : nullptr;
+    visit(children->GetCurrentDataObject(), name ? name : "", children->GetCurrentFlatIndex());
+  }
 }
 
 Blocks MakeBlocks(vtkDataObject* input, Communicator& ranks)

@@ -3,12 +3,15 @@
 #define Filters_Blocks_h
 
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
 class vtkDataArray;
 class vtkDataObject;
+class vtkDataObjectTree;
 class vtkDataSet;
+class vtkDataSetAttributes;
 
 namespace patchio {
 class Communicator;
@@ -17,6 +20,16 @@ class Communicator;
 namespace patchio::filters {
 
 using Int3 = std::array<int, 3>;
+
+/// Returns the indices along the axes of the element with the number `number`. `counts`: numbers of elements
+/// along the axes, of which the first runs fastest.
+template <typename Number>
+Int3 IndexOf(Number number, const Int3& counts)
+{
+  const Number row = number / counts[0];
+  return {static_cast<int>(number % counts[0]), static_cast<int>(row % counts[1]),
+      static_cast<int>(row / counts[1])};
+}
 
 /// The type of a structured grid, by the positions of its points.
 enum class BlockForm
@@ -82,13 +95,6 @@ struct Block
   {
     return at[0] + this->Points[0] * (at[1] + static_cast<long long>(this->Points[1]) * at[2]);
   }
-  /// Returns the indices along the axes of the point with the number `point`.
-  Int3 IndexOf(long long point) const
-  {
-    const long long row = point / this->Points[0];
-    return {static_cast<int>(point % this->Points[0]), static_cast<int>(row % this->Points[1]),
-        static_cast<int>(row / this->Points[1])};
-  }
   /// Returns the position of the point with the indices `at` along the axes, or with the number `point`.
   std::array<double, 3> PositionAt(const Int3& at) const
   {
@@ -100,12 +106,20 @@ struct Block
   std::array<double, 3> PositionOf(long long point) const
   {
     return this->Form == BlockForm::Curvilinear ? this->CurvilinearPositionOf(point)
-                                                : this->PositionAt(this->IndexOf(point));
+                                                : this->PositionAt(IndexOf(point, this->Points));
   }
 
 private:
   std::array<double, 3> CurvilinearPositionOf(long long point) const;
 };
+
+/// Returns the cell data or, if `isPointData`, the point data of a grid.
+vtkDataSetAttributes* AttributesOf(vtkDataSet* grid, bool isPointData);
+
+/// Hides the cells around hidden points by HIDDENCELL, because VTK does not show a cell with a hidden corner.
+/// `points`: numbers of the grid's points along the axes. `pointFlags`, `cellFlags`: vtkGhostType of all
+/// points and cells of the grid.
+void HideCellsAtHiddenPoints(const Int3& points, const unsigned char* pointFlags, unsigned char* cellFlags);
 
 /// All grids of an input on this rank that have points or cells.
 struct Blocks
@@ -118,6 +132,10 @@ struct Blocks
   /// The class of a data object that no filter supports, such as a rotated image; empty: no such object.
   std::string UnsupportedClass;
 };
+
+/// Calls visit(child, name, flat index in the tree) for each child of the root, also for null children.
+void ForEachChild(vtkDataObjectTree* tree,
+    const std::function<void(vtkDataObject*, const std::string&, unsigned int)>& visit);
 
 /// Returns the grids of a data set, of a tree of data sets, or of AMR data. The result has pointers into
 /// `input`, which must outlive the result. Not collective.

@@ -50,7 +50,7 @@ bool CellBlock::IsPointHidden(std::int64_t point) const
   if (this->PointFlags || !this->Flags) {
     return this->PointFlags && this->PointFlags[point];
   }
-  Int3 upper = this->IndexOf(point), lower;
+  Int3 upper = IndexOf(point, this->Cells), lower;
   for (int axis = 0; axis < 3; ++axis) {
     lower[axis] = std::max(upper[axis] - 1, 0);
     upper[axis] = std::min(upper[axis], this->Cells[axis] - 2);
@@ -62,9 +62,8 @@ CellLattice::CellLattice(std::vector<CellBlock> blocks, const std::array<Lattice
     : List(std::move(blocks)), Axes(this->List.size())
 {
   for (int axis = 0; axis < 3; ++axis) {
-    const AxisNodes lists = this->MakeSharedAxes(axis);
-    const double near = this->MergePositions(axis, nodes[axis], lists);
-    this->FillAxes(axis, lists, near);
+    const bool isGiven = !nodes[axis].Positions.empty();
+    this->MakeAxes(axis, this->MergePositions(axis, isGiven ? nodes[axis] : Nodes(this->List, axis)));
     this->CheckAlignment(axis);
   }
   std::vector<Box> cubes(this->List.size());
@@ -94,35 +93,13 @@ LatticeNodes CellLattice::Nodes(const std::vector<CellBlock>& blocks, int axis)
   return nodes;
 }
 
-/// Makes an empty Axis for each different list of nodes along an axis, and returns these lists.
-CellLattice::AxisNodes CellLattice::MakeSharedAxes(int axis)
-{
-  AxisNodes lists;
-  std::unordered_map<std::string_view, const Axis*> known;
-  for (std::size_t b = 0; b < this->List.size(); ++b) {
-    const int count = this->List[b].NodeCount(axis);
-    const double* const nodes = this->List[b].Nodes[axis];
-    const auto [found, isNew] = known.emplace(BytesOf(nodes, count), nullptr);
-    if (isNew) {
-      lists.emplace_back(nodes, count);
-      found->second = &this->AllAxes.emplace_back();
-    }
-    this->Axes[b][axis] = found->second;
-  }
-  return lists;
-}
-
 /// Sets Positions along an axis to the positions of all nodes, without duplicates. Returns the distance up to
 /// which two nodes count as one (see NodeTolerance).
-double CellLattice::MergePositions(int axis, const LatticeNodes& nodes, const AxisNodes& lists)
+double CellLattice::MergePositions(int axis, LatticeNodes nodes)
 {
-  std::vector<double> all = nodes.Positions;
-  double width = nodes.LeastWidth;
-  for (const auto& [list, count] : lists) {
-    all.insert(all.end(), list, list + count);
-    width = std::min(width, LeastWidthOf(list, count));
-  }
+  std::vector<double>& all = nodes.Positions;
   std::sort(all.begin(), all.end());
+  double width = nodes.LeastWidth;
   if (!std::isfinite(width)) {  // flat blocks have one node, so the scale is that of the positions
     width = all.empty() ? 0 : 1e-6 * std::max(std::abs(all.front()), std::abs(all.back()));
   }
@@ -136,27 +113,40 @@ double CellLattice::MergePositions(int axis, const LatticeNodes& nodes, const Ax
   return near;
 }
 
-/// Fills the tables that MakeSharedAxes() has made for `lists`. `near`: see MergePositions().
-void CellLattice::FillAxes(int axis, const AxisNodes& lists, double near)
+/// Makes the tables along an axis, one for each different list of nodes. `near`: see MergePositions().
+void CellLattice::MakeAxes(int axis, double near)
+{
+  std::unordered_map<std::string_view, const Axis*> known;
+  for (std::size_t b = 0; b < this->List.size(); ++b) {
+    const int count = this->List[b].NodeCount(axis);
+    const double* const nodes = this->List[b].Nodes[axis];
+    const auto [found, isNew] = known.emplace(BytesOf(nodes, count), nullptr);
+    if (isNew) {
+      Axis& shared = this->AllAxes.emplace_back();
+      this->FillAxis(axis, nodes, count, near, shared);
+      found->second = &shared;
+    }
+    this->Axes[b][axis] = found->second;
+  }
+}
+
+/// Fills the tables of the blocks with these nodes along an axis. `near`: see MergePositions().
+void CellLattice::FillAxis(int axis, const double* nodes, int count, double near, Axis& shared) const
 {
   const std::vector<double>& positions = this->Positions[axis];
-  for (std::size_t l = 0; l < lists.size(); ++l) {
-    const auto [nodes, count] = lists[l];
-    Axis& shared = this->AllAxes[this->AllAxes.size() - lists.size() + l];
-    for (int i = 0; i < count; ++i) {
-      const auto node = std::lower_bound(positions.begin(), positions.end(), nodes[i] - near);
-      shared.NodeIndices.push_back(static_cast<int>(node - positions.begin()));
-    }
-    const bool atNodes = this->IsPointData() || axis == this->FlatAxis();
-    if (atNodes) {
-      shared.NodeIndices.push_back(shared.NodeIndices.back() + 1);
-    }
-    for (std::size_t i = 0; i + 1 < shared.NodeIndices.size(); ++i) {
-      shared.CellOfCube.insert(
-          shared.CellOfCube.end(), shared.NodeIndices[i + 1] - shared.NodeIndices[i], static_cast<int>(i));
-      const int upper = atNodes ? shared.NodeIndices[i] : shared.NodeIndices[i + 1];
-      shared.Centers.push_back(0.5 * (positions[shared.NodeIndices[i]] + positions[upper]));
-    }
+  for (int i = 0; i < count; ++i) {
+    const auto node = std::lower_bound(positions.begin(), positions.end(), nodes[i] - near);
+    shared.NodeIndices.push_back(static_cast<int>(node - positions.begin()));
+  }
+  const bool atNodes = this->IsPointData() || axis == this->FlatAxis();
+  if (atNodes) {
+    shared.NodeIndices.push_back(shared.NodeIndices.back() + 1);
+  }
+  for (std::size_t i = 0; i + 1 < shared.NodeIndices.size(); ++i) {
+    shared.CellOfCube.insert(
+        shared.CellOfCube.end(), shared.NodeIndices[i + 1] - shared.NodeIndices[i], static_cast<int>(i));
+    const int upper = atNodes ? shared.NodeIndices[i] : shared.NodeIndices[i + 1];
+    shared.Centers.push_back(0.5 * (positions[shared.NodeIndices[i]] + positions[upper]));
   }
 }
 
@@ -231,7 +221,7 @@ CellRef CellLattice::Find(const Int3& cube, int& hint) const
 
 Int3 CellLattice::IndexOf(const CellRef& cell) const
 {
-  return this->List[cell.Block].IndexOf(cell.Cell);
+  return filters::IndexOf(cell.Cell, this->List[cell.Block].Cells);
 }
 
 std::array<double, 3> CellLattice::Center(const CellRef& cell) const

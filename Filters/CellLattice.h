@@ -44,13 +44,6 @@ struct CellBlock
   }
   /// Returns the number of cells or points (see IsPointData).
   std::int64_t CellCount() const { return std::int64_t(this->Cells[0]) * this->Cells[1] * this->Cells[2]; }
-  /// Returns the indices along the axes of the cell (or point) with the number `cell`.
-  Int3 IndexOf(std::int64_t cell) const
-  {
-    const std::int64_t row = cell / this->Cells[0];
-    return {static_cast<int>(cell % this->Cells[0]), static_cast<int>(row % this->Cells[1]),
-        static_cast<int>(row / this->Cells[1])};
-  }
   /// Returns the difference between the numbers of two cells that are neighbours along an axis.
   std::int64_t Stride(int axis) const
   {
@@ -122,8 +115,8 @@ public:
   };
 
   /// Makes the lattice of `blocks`. The nodes, flags and values that the blocks point to must outlive the
-  /// lattice. `nodes`: the nodes of the blocks of all ranks along each axis, so that all ranks have the same
-  /// lattice; by default, the lattice has the nodes of `blocks`. Sets Error() if the cells of different
+  /// lattice. `nodes`: the nodes of the blocks of all ranks along each axis, including `blocks`, so that all
+  /// ranks have the same lattice; by default, the nodes of `blocks`. Sets Error() if the cells of different
   /// blocks do not align.
   explicit CellLattice(std::vector<CellBlock> blocks, const std::array<LatticeNodes, 3>& nodes = {});
 
@@ -162,12 +155,9 @@ public:
   bool IsFiner(int a, int b) const { return this->List[a].CellVolume < 0.8 * this->List[b].CellVolume; }
 
 private:
-  /// The different lists of node positions along an axis, each with its length.
-  using AxisNodes = std::vector<std::pair<const double*, int>>;
-
-  AxisNodes MakeSharedAxes(int axis);
-  double MergePositions(int axis, const LatticeNodes& nodes, const AxisNodes& lists);
-  void FillAxes(int axis, const AxisNodes& lists, double near);
+  double MergePositions(int axis, LatticeNodes nodes);
+  void MakeAxes(int axis, double near);
+  void FillAxis(int axis, const double* nodes, int count, double near, Axis& shared) const;
   void CheckAlignment(int axis);
   CellRef CellInBlock(int block, const Int3& cube) const;
 

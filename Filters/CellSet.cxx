@@ -2,11 +2,9 @@
 
 #include "Base/Bytes.h"
 
-#include <vtkCellData.h>
 #include <vtkDataArray.h>
 #include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkPointData.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,14 +13,12 @@ namespace patchio::filters {
 
 namespace {
 
-constexpr int NotKnown = -2;
-
-/// Properties of a rank's blocks, which the ranks exchange.
+/// The common properties of some blocks, which the ranks exchange.
 struct Summary
 {
   std::string UnsupportedReason;
-  bool Uniform = false, Rectilinear = false;
-  int FlatAxis = NotKnown;  ///< NotKnown: the rank has no blocks; -1: no block is flat
+  bool Uniform = false, Rectilinear = false;  ///< both false: no blocks
+  int FlatAxis = -1;                          ///< -1: no block is flat
   std::vector<CellArray> Arrays, GridArrays;
 };
 
@@ -57,17 +53,9 @@ Summary FromText(const std::string& text)
 /// or if the array has the type VTK_BIT or a wrong number of tuples.
 vtkDataArray* FindArray(const Block& block, const char* name, bool isPointData)
 {
-  vtkDataSet* const grid = block.Grid;
-  vtkDataArray* const array =
-      isPointData ? grid->GetPointData()->GetArray(name) : grid->GetCellData()->GetArray(name);
-  const vtkIdType tuples = isPointData ? grid->GetNumberOfPoints() : grid->GetNumberOfCells();
+  vtkDataArray* const array = AttributesOf(block.Grid, isPointData)->GetArray(name);
+  const vtkIdType tuples = isPointData ? block.Grid->GetNumberOfPoints() : block.Grid->GetNumberOfCells();
   return array && array->GetNumberOfTuples() == tuples && array->GetDataType() != VTK_BIT ? array : nullptr;
-}
-
-CellArray DescribeArray(vtkDataArray* array)
-{
-  const int components = array->GetNumberOfComponents();
-  return {array->GetName(), array->GetDataType(), components, components * array->GetDataTypeSize()};
 }
 
 /// Returns the arrays of a block that FindArray() finds, except ghost flags. The array of the name `first`
@@ -75,47 +63,70 @@ CellArray DescribeArray(vtkDataArray* array)
 std::vector<CellArray> ArraysOf(const Block& block, const std::string& first, bool isPointData)
 {
   std::vector<CellArray> arrays;
-  vtkFieldData* const data =
-      isPointData ? static_cast<vtkFieldData*>(block.Grid->GetPointData()) : block.Grid->GetCellData();
+  vtkFieldData* const data = AttributesOf(block.Grid, isPointData);
   for (int a = 0; a < data->GetNumberOfArrays(); ++a) {
     const char* const name = data->GetArrayName(a);
-    if (name && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0 &&
-        FindArray(block, name, isPointData)) {
-      arrays.insert(
-          name == first ? arrays.begin() : arrays.end(), DescribeArray(FindArray(block, name, isPointData)));
+    vtkDataArray* const array = name ? FindArray(block, name, isPointData) : nullptr;
+    if (array && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0) {
+      const int components = array->GetNumberOfComponents();
+      arrays.insert(name == first ? arrays.begin() : arrays.end(),
+          {name, array->GetDataType(), components, components * array->GetDataTypeSize()});
     }
   }
   return arrays;
 }
 
-/// Removes the arrays from `arrays` that the block lacks, or has with another type or number of components.
-void RemoveMissingArrays(const Block& block, bool isPointData, std::vector<CellArray>& arrays)
+/// Removes from `arrays` the arrays that are not in `others`.
+void IntersectArrays(std::vector<CellArray>& arrays, const std::vector<CellArray>& others)
 {
   const auto isMissing = [&](const CellArray& array) {
-    vtkDataArray* const same = FindArray(block, array.Name.c_str(), isPointData);
-    return !same || !(DescribeArray(same) == array);
+    return std::find(others.begin(), others.end(), array) == others.end();
   };
   arrays.erase(std::remove_if(arrays.begin(), arrays.end(), isMissing), arrays.end());
 }
 
-/// Removes from `arrays` the arrays that are not in `others`.
-void IntersectArrays(std::vector<CellArray>& arrays, const std::vector<CellArray>& others)
+/// Adds the properties of more blocks to `common`. Keeps the arrays that all blocks have. Sets
+/// UnsupportedReason if `more` has a reason, or if the flat axes differ.
+void Merge(const Summary& more, Summary& common)
 {
-  const auto isCommon = [&](const CellArray& array) {
-    return std::find(others.begin(), others.end(), array) != others.end();
-  };
-  arrays.erase(std::remove_if(arrays.begin(), arrays.end(), [&](const CellArray& a) { return !isCommon(a); }),
-      arrays.end());
+  if (common.UnsupportedReason.empty()) {
+    common.UnsupportedReason = more.UnsupportedReason;
+  }
+  if (!more.Uniform && !more.Rectilinear) {
+    return;
+  }
+  if (!common.Uniform && !common.Rectilinear) {
+    common.FlatAxis = more.FlatAxis;
+    common.Arrays = more.Arrays;
+    common.GridArrays = more.GridArrays;
+  } else if (common.FlatAxis != more.FlatAxis) {
+    common.UnsupportedReason = "2-D blocks in different planes, or together with 3-D blocks";
+  }
+  IntersectArrays(common.Arrays, more.Arrays);
+  IntersectArrays(common.GridArrays, more.GridArrays);
+  common.Uniform = common.Uniform || more.Uniform;
+  common.Rectilinear = common.Rectilinear || more.Rectilinear;
 }
 
-/// Sets summary.FlatAxis to `axis` if summary.FlatAxis is not known yet. Sets summary.UnsupportedReason if
-/// both axes are known and differ.
-void MergeFlatAxis(int axis, Summary& summary)
+/// Returns the summary of a block that has the array `array`.
+Summary SummaryOf(const Block& block, const std::string& array, bool isPointData)
 {
-  if (summary.FlatAxis != NotKnown && axis != NotKnown && axis != summary.FlatAxis) {
-    summary.UnsupportedReason = "2-D blocks in different planes, or together with 3-D blocks";
+  Summary summary;
+  const auto flat = std::count(block.Points.begin(), block.Points.end(), 1);
+  if (block.Form == BlockForm::Curvilinear || flat > (isPointData ? 0 : 1)) {
+    summary.UnsupportedReason = "curvilinear blocks, 2-D blocks with point arrays, or lines";
+    return summary;
   }
-  summary.FlatAxis = summary.FlatAxis == NotKnown ? axis : summary.FlatAxis;
+  summary.Uniform = block.Form == BlockForm::Uniform;
+  summary.Rectilinear = !summary.Uniform;
+  const auto thin = std::find(block.Points.begin(), block.Points.end(), 1);
+  summary.FlatAxis = flat ? static_cast<int>(thin - block.Points.begin()) : -1;
+  summary.Arrays = ArraysOf(block, array, isPointData);
+  summary.GridArrays = isPointData ? ArraysOf(block, "", false) : std::vector<CellArray>();
+  if (summary.Arrays.empty() || summary.Arrays[0].Name != array || summary.Arrays[0].Components != 1) {
+    summary.UnsupportedReason = "ghost flags, or an array with several components";
+  }
+  return summary;
 }
 
 /// Returns the summary of the blocks of this rank that have the array. Not collective.
@@ -123,67 +134,27 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool isPointDa
 {
   Summary summary;
   summary.UnsupportedReason = blocks.UnsupportedClass;
-  bool first = true;
   for (const Block& block : blocks.List) {
-    if (!FindArray(block, array.c_str(), isPointData)) {
-      continue;
-    }
-    summary.Uniform = summary.Uniform || block.Form == BlockForm::Uniform;
-    summary.Rectilinear = summary.Rectilinear || block.Form == BlockForm::Rectilinear;
-    const auto flat = std::count(block.Points.begin(), block.Points.end(), 1);
-    if (block.Form == BlockForm::Curvilinear || flat > (isPointData ? 0 : 1)) {
-      summary.UnsupportedReason = "curvilinear blocks, 2-D blocks with point arrays, or lines";
-      return summary;
-    }
-    const auto thin = std::find(block.Points.begin(), block.Points.end(), 1);
-    MergeFlatAxis(flat ? static_cast<int>(thin - block.Points.begin()) : -1, summary);
-    if (first) {
-      summary.Arrays = ArraysOf(block, array, isPointData);
-      summary.GridArrays = isPointData ? ArraysOf(block, "", false) : std::vector<CellArray>();
-    } else {
-      RemoveMissingArrays(block, isPointData, summary.Arrays);
-      RemoveMissingArrays(block, false, summary.GridArrays);
-    }
-    first = false;
-    if (summary.Arrays.empty() || summary.Arrays[0].Name != array || summary.Arrays[0].Components != 1) {
-      summary.UnsupportedReason =
-          "an array whose type differs between blocks, or that has several components";
-      return summary;
+    if (summary.UnsupportedReason.empty() && FindArray(block, array.c_str(), isPointData)) {
+      Merge(SummaryOf(block, array, isPointData), summary);
     }
   }
   return summary;
 }
 
-/// Merges the summaries of all ranks. Keeps the arrays that all ranks with blocks have. Sets
-/// UnsupportedReason if a rank has a reason, if the blocks do not fit together, or if `array` is not the
-/// first of these arrays. Collective: every rank of the communicator calls it.
+/// Merges the summaries of all ranks. Sets UnsupportedReason if a rank has a reason, if the blocks do not fit
+/// together, or if `array` is not the first of the arrays that all blocks have. Collective: every rank of the
+/// communicator calls it.
 Summary MergeSummaries(const Summary& local, const std::string& array, Communicator& ranks)
 {
   Summary common;
-  bool first = true;
   for (const std::string& text : ranks.AllGather(ToText(local))) {
-    const Summary summary = FromText(text);
-    common.UnsupportedReason =
-        common.UnsupportedReason.empty() ? summary.UnsupportedReason : common.UnsupportedReason;
-    common.Uniform = common.Uniform || summary.Uniform;
-    common.Rectilinear = common.Rectilinear || summary.Rectilinear;
-    MergeFlatAxis(summary.FlatAxis, common);
-    if (!summary.Uniform && !summary.Rectilinear) {
-      continue;
-    }
-    if (first) {
-      common.Arrays = summary.Arrays;
-      common.GridArrays = summary.GridArrays;
-    } else {
-      IntersectArrays(common.Arrays, summary.Arrays);
-      IntersectArrays(common.GridArrays, summary.GridArrays);
-    }
-    first = false;
+    Merge(FromText(text), common);
   }
   if (common.Uniform && common.Rectilinear) {
     common.UnsupportedReason = "both uniform and rectilinear blocks";
   } else if (common.UnsupportedReason.empty() && (common.Arrays.empty() || common.Arrays[0].Name != array)) {
-    common.UnsupportedReason = "a missing array";
+    common.UnsupportedReason = "an array that is missing, or whose type differs between blocks";
   }
   return common;
 }
@@ -258,12 +229,10 @@ CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool isPointData,
 {
   Summary local;
   for (const Block* block : blocks) {
-    if (local.Uniform) {
-      RemoveMissingArrays(*block, isPointData, local.Arrays);
-    } else {
-      local.Arrays = ArraysOf(*block, "", isPointData);
-    }
-    local.Uniform = true;
+    Summary one;
+    one.Uniform = true;
+    one.Arrays = ArraysOf(*block, "", isPointData);
+    Merge(one, local);
   }
   CellSet set;
   set.IsPointData = isPointData;
@@ -451,21 +420,17 @@ std::vector<Box> RequestedBoxes(const CellLattice& lattice, int block, const Box
 /// `neighbours`, the cells that touch these cells. Collective: every rank of the communicator calls it.
 Int3 GhostWidths(const CellLattice& lattice, bool neighbours, Communicator& ranks)
 {
-  std::vector<int> widest{0, 0, 0};
+  std::vector<double> widest{0, 0, 0};
   for (std::size_t b = 0; neighbours && b < lattice.Blocks().size(); ++b) {
     for (int axis = 0; axis < 3; ++axis) {
       const std::vector<int>& nodeIndices = lattice.AxisOf(static_cast<int>(b), axis).NodeIndices;
       for (std::size_t i = 1; i < nodeIndices.size(); ++i) {
-        widest[axis] = std::max(widest[axis], nodeIndices[i] - nodeIndices[i - 1]);
+        widest[axis] = std::max<double>(widest[axis], nodeIndices[i] - nodeIndices[i - 1]);
       }
     }
   }
-  const std::vector<int> all = ranks.AllGather(widest);
-  Int3 reach{1, 1, 1};
-  for (std::size_t n = 0; n < all.size(); ++n) {
-    reach[n % 3] = std::max(reach[n % 3], all[n] + 1);
-  }
-  return reach;
+  widest = ranks.Max(widest);
+  return {static_cast<int>(widest[0]) + 1, static_cast<int>(widest[1]) + 1, static_cast<int>(widest[2]) + 1};
 }
 
 }  // namespace

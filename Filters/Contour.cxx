@@ -161,25 +161,20 @@ void ContourSlab::AddStatesOf(int other)
 
 /// Returns the states of row `j` in layer `k` of this block. The first state is that of a cell of the margin.
 /// The margin also has rows before and after the rows of the block, and a layer before the slab.
-const unsigned char* ContourSlab::StatesOfRow(int j, int k) const
+unsigned char* ContourSlab::StatesOfRow(int j, int k)
 {
   const std::size_t row = std::size_t(k - this->Layers.Begin + 1) * (this->Block.Cells[1] + 2) + (j + 1);
   return this->States.data() + row * (this->Block.Cells[0] + 2);
-}
-
-unsigned char* ContourSlab::StatesOfRow(int j, int k)
-{
-  return const_cast<unsigned char*>(std::as_const(*this).StatesOfRow(j, k));
 }
 
 /// Makes the triangles around row `j` of the cell corners in layer `k`. Corner i lies between the columns i
 /// and i + 1 of the states.
 void ContourSlab::ContourRow(int j, int k)
 {
-  const unsigned char* const a = std::as_const(*this).StatesOfRow(j - 1, k - 1);
-  const unsigned char* const b = std::as_const(*this).StatesOfRow(j, k - 1);
-  const unsigned char* const c = std::as_const(*this).StatesOfRow(j - 1, k);
-  const unsigned char* const d = std::as_const(*this).StatesOfRow(j, k);
+  const unsigned char* const a = this->StatesOfRow(j - 1, k - 1);
+  const unsigned char* const b = this->StatesOfRow(j, k - 1);
+  const unsigned char* const c = this->StatesOfRow(j - 1, k);
+  const unsigned char* const d = this->StatesOfRow(j, k);
   const int corners = this->Block.Cells[0] + 1;
   unsigned char* const all = this->AllStates.data();
   unsigned char* const any = this->AnyStates.data();
@@ -217,8 +212,8 @@ void ContourSlab::ContourInnerCorner(const Int3& corner)
   const Int3 first{corner[0] - 1, corner[1] - 1, corner[2] - 1};
   int signs = 0;
   for (int z = 0; z < 2; ++z) {
-    const unsigned char* const low = std::as_const(*this).StatesOfRow(first[1], first[2] + z) + corner[0];
-    const unsigned char* const high = std::as_const(*this).StatesOfRow(corner[1], first[2] + z) + corner[0];
+    const unsigned char* const low = this->StatesOfRow(first[1], first[2] + z) + corner[0];
+    const unsigned char* const high = this->StatesOfRow(corner[1], first[2] + z) + corner[0];
     signs |= ((low[0] & Above) | (low[1] & Above) << 1 | (high[1] & Above) << 2 | (high[0] & Above) << 3)
              << (4 * z);
   }
@@ -321,7 +316,7 @@ int ContourSlab::PointAlong(const Int3& cell, int axis)
 
 /// Returns whether all four dual cells at the edge from a cell to the next cell along `axis` lie inside this
 /// slab, between visible cells of the block, so that no other part has the point on the edge.
-bool ContourSlab::IsPrivate(const Int3& cell, int axis) const
+bool ContourSlab::IsPrivate(const Int3& cell, int axis)
 {
   Int3 lower, upper;
   for (int a = 0; a < 3; ++a) {

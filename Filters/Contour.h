@@ -61,7 +61,6 @@ private:
   void ComputeBlockStates(const T* values);
   int FindCellsOf(int other, int axis, std::vector<int>& cells) const;
   void AddStatesOf(int other);
-  const unsigned char* StatesOfRow(int j, int k) const;
   unsigned char* StatesOfRow(int j, int k);
   void ContourRow(int j, int k);
   void ContourInnerCorner(const Int3& corner);
@@ -72,7 +71,7 @@ private:
   int PointAlong(const Int3& cell, int axis);
   int PointBetween(DualCorner a, DualCorner b);
   int AddPoint(const DualCorner& first, const DualCorner& second, bool shared);
-  bool IsPrivate(const Int3& cell, int axis) const;
+  bool IsPrivate(const Int3& cell, int axis);
   bool ComesFirst(const DualCorner& a, const DualCorner& b) const;
 
   struct PairHash

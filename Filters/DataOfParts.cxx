@@ -185,7 +185,6 @@ private:
   };
 
   void AddArraysOf(vtkDataSetAttributes* data);
-  vtkDataSetAttributes* DataOf(const Block& block) const;
   template <typename Worker>
   void CopyTuples(const Block& from, const Worker& worker, long long first, std::size_t count) const;
 
@@ -199,26 +198,17 @@ OutputArrays::OutputArrays(const std::vector<const Block*>& blocks, bool isPoint
   if (blocks.empty()) {
     return;
   }
-  this->AddArraysOf(this->DataOf(*blocks[0]));
+  const auto dataOf = [&](std::size_t b) { return AttributesOf(blocks[b]->Grid, isPointData); };
+  this->AddArraysOf(dataOf(0));
   // Usually all blocks have the same arrays; a comparison of names is quick even for many blocks.
   std::vector<char> differs(blocks.size());
-  tbb::parallel_for(std::size_t(1), differs.size(), [&](std::size_t b) {
-    differs[b] = !HaveSameNames(this->DataOf(*blocks[b]), this->DataOf(*blocks[0]));
-  });
+  tbb::parallel_for(std::size_t(1), differs.size(),
+      [&](std::size_t b) { differs[b] = !HaveSameNames(dataOf(b), dataOf(0)); });
   for (std::size_t b = 1; b < blocks.size(); ++b) {
     if (differs[b]) {
-      this->AddArraysOf(this->DataOf(*blocks[b]));
+      this->AddArraysOf(dataOf(b));
     }
   }
-}
-
-/// Returns the cell data, or the point data, of a block.
-vtkDataSetAttributes* OutputArrays::DataOf(const Block& block) const
-{
-  if (this->IsPointData) {
-    return block.Grid->GetPointData();
-  }
-  return block.Grid->GetCellData();
 }
 
 void OutputArrays::AddArraysOf(vtkDataSetAttributes* data)
@@ -250,8 +240,7 @@ void OutputArrays::Allocate(long long tuples, long long points, vtkDataSetAttrib
         array.Output->SetComponentName(c, name);
       }
     }
-    array.Output->Allocate(std::max(tuples, points) * array.Output->GetNumberOfComponents());
-    SetTuples(tuples, array.Output);
+    SetTuples(tuples, array.Output, points);
     const int index = attributes->AddArray(array.Output);
     if (array.Attribute >= 0) {
       attributes->SetActiveAttribute(index, array.Attribute);
@@ -263,10 +252,11 @@ template <typename Worker>
 void OutputArrays::CopyTuples(
     const Block& from, const Worker& worker, long long first, std::size_t count) const
 {
+  vtkDataSetAttributes* const data = AttributesOf(from.Grid, this->IsPointData);
   const vtkIdType tuples = this->IsPointData ? from.PointCount() : from.CellCount();
   for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
     vtkDataArray* const output = this->Arrays[a].Output;
-    vtkDataArray* const source = SourceOf(this->DataOf(from), a, this->Arrays[a].Name, output, tuples);
+    vtkDataArray* const source = SourceOf(data, a, this->Arrays[a].Name, output, tuples);
     if (source) {
       CopyValues(source, output, worker);
     } else {
@@ -430,8 +420,7 @@ void Assembly::FillCells(const BlockPart& part, const PointsOfPart& points, cons
   const bool turns = part.SourceBlock->Form == BlockForm::Curvilinear;
   for (const int cell : part.WholeCells) {
     *offset++ = corner - first;
-    const int row = cell / part.Cells[0];
-    const int origin = part.PointNumber({cell % part.Cells[0], row % part.Cells[1], row / part.Cells[1]});
+    const int origin = part.PointNumber(IndexOf(cell, part.Cells));
     for (int c = 0; c < part.Shape.CornerCount(); ++c) {
       *corner++ = points.Ids[origin + part.StepTo(turns ? c ^ (c >> 1 & 1) : c)];
     }

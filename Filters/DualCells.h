@@ -41,7 +41,6 @@ public:
   bool IsProjected() const { return (this->Id & 63) != 0; }
 
   bool operator==(const DualCorner& other) const { return this->Id == other.Id; }
-  bool operator!=(const DualCorner& other) const { return this->Id != other.Id; }
   bool operator<(const DualCorner& other) const { return this->Id < other.Id; }
   /// Returns a number that identifies the corner.
   std::uint64_t Number() const { return this->Id; }

@@ -422,8 +422,7 @@ double LowestValue(vtkDataArray* array, Communicator& ranks)
     array->GetFiniteRange(range, c);
     lowest = range[0] <= range[1] ? std::min(lowest, range[0]) : lowest;
   }
-  const std::vector<double> all = ranks.AllGather(std::vector<double>{lowest});
-  lowest = *std::min_element(all.begin(), all.end());
+  lowest = ranks.Min({lowest})[0];
   return std::isfinite(lowest) ? lowest : NotANumber;
 }
 

@@ -215,7 +215,7 @@ public:
       return this->LatticePoints + numbers.FirstPoint + point;
     }
     std::uint64_t number = 0;
-    const Int3 at = block.IndexOf(point);
+    const Int3 at = IndexOf(point, block.Points);
     for (int a = 2; a >= 0; --a) {
       number = number * this->Counts[a] + this->Lattice.AxisOf(numbers.InLattice, a).NodeIndices[at[a]];
     }

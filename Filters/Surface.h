@@ -83,10 +83,7 @@ public:
   /// the last one.
   std::pair<int, int> CellsOfRow(int j, int k) const;
   /// Returns the distance of the point with these indices.
-  double ValueAt(int i, int j, int k) const
-  {
-    return (this->Along[2][k] + this->Along[1][j]) + this->Along[0][i];
-  }
+  double ValueAt(int i, int j, int k) const { return this->RowBase(j, k) + this->Along[0][i]; }
 
 private:
   /// Returns the sum of the contributions of y and z.

@@ -1,11 +1,10 @@
 #include "Filters/Threshold.h"
 
 #include <vtkArrayDispatch.h>
-#include <vtkCellData.h>
 #include <vtkDataArray.h>
 #include <vtkDataArrayRange.h>
 #include <vtkDataSet.h>
-#include <vtkPointData.h>
+#include <vtkDataSetAttributes.h>
 
 namespace patchio::filters {
 namespace {
@@ -57,9 +56,7 @@ bool IsCellInRange(const ThresholdRequest& request, const BlockPart& part, const
 void AddCellsInRange(const ThresholdRequest& request, BlockPart& part)
 {
   vtkDataSet* const grid = part.SourceBlock->Grid;
-  vtkFieldData* const data =
-      request.IsPointData ? static_cast<vtkFieldData*>(grid->GetPointData()) : grid->GetCellData();
-  vtkDataArray* const array = data->GetArray(request.Array.c_str());
+  vtkDataArray* const array = AttributesOf(grid, request.IsPointData)->GetArray(request.Array.c_str());
   const vtkIdType tuples = request.IsPointData ? grid->GetNumberOfPoints() : grid->GetNumberOfCells();
   if (!array || array->GetNumberOfTuples() < tuples) {
     return;

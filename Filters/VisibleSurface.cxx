@@ -9,9 +9,7 @@
 #include <vtkPolyData.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace patchio::filters {
@@ -76,9 +74,6 @@ bool CoveredFaces::IsCovered(int block, const OuterFace& face) const
   return true;
 }
 
-/// A thread-safe function that returns whether the surface omits a face.
-using FaceTest = std::function<bool(const OuterFace&)>;
-
 /// The corners of each face as steps from the first corner of the cell, by axis and end (lower, upper),
 /// counter-clockwise as seen from outside.
 constexpr int CornersOfFaces[3][2][4][3] = {
@@ -90,9 +85,12 @@ constexpr int CornersOfFaces[3][2][4][3] = {
 class FaceExtractor
 {
 public:
-  FaceExtractor(FaceTest covered, const Rows& layers, BlockPart& part)
+  /// `covered`: finds the faces that the surface omits; null: the surface omits no face. `block`: index of
+  /// the block in `covered`.
+  FaceExtractor(const CoveredFaces* covered, std::size_t block, const Rows& layers, BlockPart& part)
       : SourceBlock(*part.SourceBlock),
-        Covered(std::move(covered)),
+        Covered(covered),
+        BlockIndex(static_cast<int>(block)),
         Layers(layers),
         Output(part),
         Strides{1, this->SourceBlock.CellAt({0, 1, 0}), this->SourceBlock.CellAt({0, 0, 1})}
@@ -143,7 +141,7 @@ private:
         const bool atEnd = at[axis] == (upper ? this->SourceBlock.Cells(axis) - 1 : 0);
         const long long other = cell + (upper ? 1 : -1) * this->Strides[axis];
         if ((atEnd || !this->SourceBlock.IsVisible(other)) &&
-            !(this->Covered && this->Covered(OuterFace{at, axis, upper}))) {
+            !(this->Covered && this->Covered->IsCovered(this->BlockIndex, {at, axis, upper}))) {
           this->AddFace(at, CornersOfFaces[axis][upper ? 1 : 0], cell);
         }
       }
@@ -173,7 +171,8 @@ private:
   }
 
   const Block& SourceBlock;
-  const FaceTest Covered;
+  const CoveredFaces* const Covered;
+  const int BlockIndex;
   const Rows Layers;
   BlockPart& Output;
   const std::array<long long, 3> Strides;
@@ -193,10 +192,7 @@ std::vector<BlockPart> FacesOf(const std::vector<const Block*>& blocks, Faces fa
     tasks.AddLayers(b, *blocks[b]);
   }
   return tasks.Run([&](std::size_t b, const Rows& layers, BlockPart& part) {
-    const FaceTest test = [&covered, b](const OuterFace& face) {
-      return covered->IsCovered(static_cast<int>(b), face);
-    };
-    FaceExtractor(covered ? test : nullptr, layers, part).Run();
+    FaceExtractor(covered ? &*covered : nullptr, b, layers, part).Run();
   });
 }
 

@@ -16,6 +16,7 @@
 #include <vtkUniformGridAMRIterator.h>
 #endif
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -38,12 +39,12 @@ inline std::string AsProgressText(const std::string& text)
   return VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0) || text.empty() ? text : text + "    ";
 }
 
-/// Sets the number of tuples of an array. Throws std::bad_alloc if the memory does not suffice. Without the
-/// first call, SetNumberOfTuples() would then end the program in a VTK built without NDEBUG, such as Debian's
-/// VTK 9.6.
-inline void SetTuples(vtkIdType tuples, vtkDataArray* array)
+/// Sets the number of tuples of an array that owns its memory. The memory has room for at least `room`
+/// tuples. Throws std::bad_alloc if the memory does not suffice. Without the first call, SetNumberOfTuples()
+/// would then end the program in a VTK built without NDEBUG, such as Debian's VTK 9.6.
+inline void SetTuples(vtkIdType tuples, vtkDataArray* array, vtkIdType room = 0)
 {
-  array->Allocate(tuples * array->GetNumberOfComponents());
+  array->Allocate(std::max(tuples, room) * array->GetNumberOfComponents());
   array->SetNumberOfTuples(tuples);
 }
 

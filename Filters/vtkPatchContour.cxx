@@ -27,16 +27,6 @@ using namespace patchio::filters;
 
 vtkStandardNewMacro(vtkPatchContour);
 
-namespace {
-
-/// Returns whether the array to process is a point array (any array that is not a cell array).
-bool UsesPointArray(vtkAlgorithm& filter)
-{
-  return patchio::GetArrayToProcess(filter).Association != vtkDataObject::FIELD_ASSOCIATION_CELLS;
-}
-
-}  // namespace
-
 vtkPatchContour::vtkPatchContour()
 {
   this->Values->SetValue(0, 0.0);
@@ -91,7 +81,7 @@ bool vtkPatchContour::FillOutput(const Blocks& blocks, patchio::Communicator& ra
   if (!patchio::AllOf(ranks, components <= 1)) {
     return false;
   }
-  if (!UsesPointArray(*this)) {
+  if (array.OfCells()) {
     const vtkSmartPointer<vtkPolyData> contour = this->ContourBlocks(
         blocks, [this](double fraction) { return this->ReportProgress(fraction); }, ranks);
     if (contour) {
@@ -122,8 +112,8 @@ bool vtkPatchContour::FillOutput(const Blocks& blocks, patchio::Communicator& ra
 vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourBlocks(
     const Blocks& blocks, const patchio::ProgressCallback& progress, patchio::Communicator& ranks)
 {
-  const bool isPointData = UsesPointArray(*this);
-  CellSet cells = MakeCellSet(blocks, patchio::GetArrayToProcess(*this).Name, isPointData, ranks);
+  const patchio::ArrayToProcess array = patchio::GetArrayToProcess(*this);
+  CellSet cells = MakeCellSet(blocks, array.Name, !array.OfCells(), ranks);
   if (!cells.UnsupportedReason.empty()) {
     return nullptr;
   }
@@ -135,7 +125,7 @@ vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourBlocks(
   options.Normals = this->ComputeNormals && cells.FlatAxis < 0;
   options.Gradients = this->ComputeGradients;
   options.DoublePoints = this->DoublePoints;
-  if (!isPointData || options.Normals || options.Gradients) {
+  if (array.OfCells() || options.Normals || options.Gradients) {
     AddRemoteCells(cells, options.Normals || options.Gradients, ranks);
   }
   const CellLattice lattice(cells.Blocks, cells.Nodes);
@@ -169,7 +159,7 @@ vtkSmartPointer<vtkAlgorithm> vtkPatchContour::MakeVtkFilter(vtkSmartPointer<vtk
   contour->SetComputeGradients(this->ComputeGradients);
   contour->SetOutputPointsPrecision(
       this->DoublePoints ? vtkAlgorithm::DOUBLE_PRECISION : vtkAlgorithm::SINGLE_PRECISION);
-  if (array.Association == vtkDataObject::FIELD_ASSOCIATION_CELLS) {
+  if (array.OfCells()) {
     const auto toPoints = vtkSmartPointer<vtkCellDataToPointData>::New();
     toPoints->SetInputDataObject(input);
     toPoints->Update();

@@ -1,6 +1,7 @@
 #include "vtkPatchTemporalStatistics.h"
 
-#include <vtkCommunicator.h>
+#include "Filters/BlockFilter.h"
+
 #include <vtkCompositeDataIterator.h>
 #include <vtkCompositeDataSet.h>
 #include <vtkDataSet.h>
@@ -8,7 +9,6 @@
 #include <vtkFieldData.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkMultiProcessController.h>
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPointSet.h>
@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstring>
 #include <sstream>
+#include <vector>
 
 namespace {
 
@@ -57,26 +58,21 @@ bool AreAlike(vtkDataObject* a, vtkDataObject* b)
   return AreSameBounds(one->GetBounds(), other->GetBounds()) && AreSameBounds(first[0], first[1]);
 }
 
-/// The numbers of blocks at the first and the current step, and of blocks that differ.
-struct Comparison
-{
-  vtkIdType FirstBlocks = 0, CurrentBlocks = 0, Differences = 0;
-};
-
-/// Compares the blocks of this rank at two steps.
-Comparison Compare(vtkCompositeDataSet* first, vtkCompositeDataSet* current)
+/// Compares the blocks of this rank at two steps. Returns the numbers of blocks at the first and the current
+/// step, and of blocks that differ.
+std::vector<double> Compare(vtkCompositeDataSet* first, vtkCompositeDataSet* current)
 {
   const auto a = vtkSmartPointer<vtkCompositeDataIterator>::Take(first->NewIterator());
   const auto b = vtkSmartPointer<vtkCompositeDataIterator>::Take(current->NewIterator());
   a->InitTraversal();
   b->InitTraversal();
-  Comparison found;
+  std::vector<double> found(3, 0);
   while (!a->IsDoneWithTraversal() || !b->IsDoneWithTraversal()) {
     const bool hasA = !a->IsDoneWithTraversal(), hasB = !b->IsDoneWithTraversal();
-    found.FirstBlocks += hasA;
-    found.CurrentBlocks += hasB;
-    found.Differences += !hasA || !hasB || a->GetCurrentFlatIndex() != b->GetCurrentFlatIndex() ||
-                         !AreAlike(a->GetCurrentDataObject(), b->GetCurrentDataObject());
+    found[0] += hasA;
+    found[1] += hasB;
+    found[2] += !hasA || !hasB || a->GetCurrentFlatIndex() != b->GetCurrentFlatIndex() ||
+                !AreAlike(a->GetCurrentDataObject(), b->GetCurrentDataObject());
     if (hasA) {
       a->GoToNextItem();
     }
@@ -85,25 +81,6 @@ Comparison Compare(vtkCompositeDataSet* first, vtkCompositeDataSet* current)
     }
   }
   return found;
-}
-
-/// Returns the sums of the numbers over all ranks. Collective: every rank of the global controller calls it.
-Comparison SumOverRanks(const Comparison& local)
-{
-  vtkMultiProcessController* const ranks = vtkMultiProcessController::GetGlobalController();
-  if (!ranks) {
-    return local;
-  }
-  const vtkIdType sent[3] = {local.FirstBlocks, local.CurrentBlocks, local.Differences};
-  vtkIdType sums[3] = {};
-  ranks->AllReduce(sent, sums, 3, vtkCommunicator::SUM_OP);
-  return {sums[0], sums[1], sums[2]};
-}
-
-bool IsFirstRank()
-{
-  vtkMultiProcessController* const ranks = vtkMultiProcessController::GetGlobalController();
-  return !ranks || ranks->GetLocalProcessId() == 0;
 }
 
 /// Returns the ghost flags in the cell data or point data `data`; null if `data` has no ghost flags.
@@ -154,8 +131,10 @@ int vtkPatchTemporalStatistics::RequestData(
 
 bool vtkPatchTemporalStatistics::CheckBlocks(vtkCompositeDataSet* first, vtkCompositeDataSet* current)
 {
-  const Comparison found = SumOverRanks(Compare(first, current));
-  if (found.Differences == 0) {
+  const auto ranks = patchio::GlobalCommunicator();
+  const std::vector<double> sums = ranks->Sum(Compare(first, current));
+  const auto firstBlocks = static_cast<vtkIdType>(sums[0]), currentBlocks = static_cast<vtkIdType>(sums[1]);
+  if (sums[2] == 0) {
     return true;
   }
   std::ostringstream step, text;
@@ -163,21 +142,21 @@ bool vtkPatchTemporalStatistics::CheckBlocks(vtkCompositeDataSet* first, vtkComp
   if (current->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP())) {
     step << " (time " << current->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()) << ")";
   }
-  if (found.FirstBlocks == found.CurrentBlocks) {
-    text << "The " << found.CurrentBlocks << " blocks at " << step.str()
+  if (firstBlocks == currentBlocks) {
+    text << "The " << currentBlocks << " blocks at " << step.str()
          << " are not the blocks at the first time step: their types, positions or sizes differ";
   } else {
-    text << "The first time step has " << found.FirstBlocks << " blocks and " << step.str() << " has "
-         << found.CurrentBlocks;
+    text << "The first time step has " << firstBlocks << " blocks and " << step.str() << " has "
+         << currentBlocks;
   }
   text << ". Temporal Statistics requires the same blocks at all time steps";
-  if (found.FirstBlocks == 0 || found.CurrentBlocks == 0) {
+  if (firstBlocks == 0 || currentBlocks == 0) {
     text << ". Check that all time steps are complete.";
   } else {
     text << ". Apply Resample To Image first, or select a refinement level that does not change (Level Range "
             "of the PatchIO reader).";
   }
-  if (IsFirstRank()) {
+  if (ranks->Rank() == 0) {
     vtkErrorMacro(<< text.str());
   }
   return false;

@@ -31,8 +31,8 @@ void vtkPatchThreshold::PrintSelf(ostream& os, vtkIndent indent)
 bool vtkPatchThreshold::SupportsProperties()
 {
   const patchio::ArrayToProcess array = patchio::GetArrayToProcess(*this);
-  return !array.Name.empty() && (array.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS ||
-                                    array.Association == vtkDataObject::FIELD_ASSOCIATION_CELLS);
+  return !array.Name.empty() &&
+         (array.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS || array.OfCells());
 }
 
 bool vtkPatchThreshold::FillOutput(const Blocks& blocks, patchio::Communicator&, vtkDataObject* output)

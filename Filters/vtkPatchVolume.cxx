@@ -37,33 +37,26 @@ patchio::Box CellsOfRank(const ImageGrid& grid, const patchio::Communicator& ran
   return {{part[0], part[2], part[4]}, {part[1] - 1, part[3] - 1, part[5] - 1}};
 }
 
-using Names = std::set<std::string>;
-
-/// Returns the names of the blocks' arrays. `attributeType`: vtkDataObject::CELL or vtkDataObject::POINT.
-Names ArrayNames(const std::vector<const Block*>& blocks, int attributeType)
+/// Returns the names of the cell or point arrays of the blocks of all ranks, sorted. Collective: every rank
+/// of the communicator calls it.
+std::vector<std::string> ArrayNames(
+    const std::vector<const Block*>& blocks, bool isPointData, patchio::Communicator& ranks)
 {
-  Names names;
+  std::set<std::string> names;
   for (const Block* block : blocks) {
-    vtkDataSetAttributes* const data = block->Grid->GetAttributes(attributeType);
+    vtkDataSetAttributes* const data = AttributesOf(block->Grid, isPointData);
     for (int a = 0; a < data->GetNumberOfArrays(); ++a) {
       names.insert(data->GetArrayName(a) ? data->GetArrayName(a) : "");
     }
   }
-  return names;
+  std::vector<std::string> all = patchio::GatherTexts(ranks, {names.begin(), names.end()});
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 }  // namespace
 
-struct vtkPatchVolume::Internals
-{
-  Names CellArrays, PointArrays;
-};
-
 vtkStandardNewMacro(vtkPatchVolume);
-
-vtkPatchVolume::vtkPatchVolume() : Internal(new Internals) {}
-
-vtkPatchVolume::~vtkPatchVolume() = default;
 
 void vtkPatchVolume::PrintSelf(ostream& os, vtkIndent indent)
 {
@@ -71,27 +64,15 @@ void vtkPatchVolume::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "MaximumCells: " << this->MaximumCells << "\n";
 }
 
-void vtkPatchVolume::AddCellArray(const char* name)
+void vtkPatchVolume::AddName(const char* name, Names& names)
 {
-  this->Internal->CellArrays.insert(name ? name : "");
+  names.emplace_back(name ? name : "");
   this->Modified();
 }
 
-void vtkPatchVolume::ClearCellArrays()
+void vtkPatchVolume::ClearNames(Names& names)
 {
-  this->Internal->CellArrays.clear();
-  this->Modified();
-}
-
-void vtkPatchVolume::AddPointArray(const char* name)
-{
-  this->Internal->PointArrays.insert(name ? name : "");
-  this->Modified();
-}
-
-void vtkPatchVolume::ClearPointArrays()
-{
-  this->Internal->PointArrays.clear();
+  names.clear();
   this->Modified();
 }
 
@@ -110,11 +91,10 @@ int vtkPatchVolume::RequestData(vtkInformation*, vtkInformationVector** inputs, 
       this, output, [&] { return this->MakeImage(vtkDataObject::GetData(inputs[0]), output); });
 }
 
-void vtkPatchVolume::WarnOfMissingArrays(
-    const char* type, const std::vector<std::string>& requested, const std::vector<std::string>& found)
+void vtkPatchVolume::WarnOfMissingArrays(const char* type, const Names& requested, const Names& found)
 {
   for (const std::string& name : requested) {
-    if (!std::binary_search(found.begin(), found.end(), name)) {
+    if (std::find(found.begin(), found.end(), name) == found.end()) {
       vtkWarningMacro("The input has no " << type << " array '" << name << "'. The " << type
                                           << " arrays are: " << patchio::NameList(found) << ".");
     }
@@ -140,12 +120,10 @@ int vtkPatchVolume::MakeImage(vtkDataObject* input, vtkMultiBlockDataSet* output
   ImageRequest request;
   request.Grid = ChooseImageGrid(solid, static_cast<double>(this->MaximumCells), *ranks);
   request.Cells = CellsOfRank(request.Grid, *ranks);
-  request.CellArrays = patchio::GatherTexts(this->Internal->CellArrays, *ranks);
-  request.PointArrays = patchio::GatherTexts(this->Internal->PointArrays, *ranks);
-  const std::vector<std::string> cellArrays =
-      patchio::GatherTexts(ArrayNames(solid, vtkDataObject::CELL), *ranks);
-  const std::vector<std::string> pointArrays =
-      patchio::GatherTexts(ArrayNames(solid, vtkDataObject::POINT), *ranks);
+  request.CellArrays = patchio::GatherTexts(*ranks, this->CellArrays);
+  request.PointArrays = patchio::GatherTexts(*ranks, this->PointArrays);
+  const Names cellArrays = ArrayNames(solid, false, *ranks);
+  const Names pointArrays = ArrayNames(solid, true, *ranks);
   if (request.CellArrays.empty() && request.PointArrays.empty()) {
     request.CellArrays = cellArrays;
     request.PointArrays = pointArrays;

@@ -17,7 +17,6 @@
 #include "vtkMultiBlockDataSetAlgorithm.h"
 #include "vtkPatchIOFiltersModule.h"  // for the export macro
 
-#include <memory>  // for the implementation class
 #include <string>  // for the names of arrays
 #include <vector>  // for the names of arrays
 
@@ -37,32 +36,35 @@ public:
   ///@{
   /// The names of the cell and point arrays in the image. Default: no names, so that the image has all
   /// arrays.
-  void AddCellArray(const char* name);
-  void ClearCellArrays();
-  void AddPointArray(const char* name);
-  void ClearPointArrays();
+  void AddCellArray(const char* name) { this->AddName(name, this->CellArrays); }
+  void ClearCellArrays() { this->ClearNames(this->CellArrays); }
+  void AddPointArray(const char* name) { this->AddName(name, this->PointArrays); }
+  void ClearPointArrays() { this->ClearNames(this->PointArrays); }
   ///@}
 
 protected:
-  vtkPatchVolume();
-  ~vtkPatchVolume() override;
+  vtkPatchVolume() = default;
+  ~vtkPatchVolume() override = default;
 
   int FillInputPortInformation(int port, vtkInformation* info) override;
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
 private:
+  using Names = std::vector<std::string>;
+
+  void AddName(const char* name, Names& names);
+  void ClearNames(Names& names);
   /// Fills `output` with this rank's part of the image. Reports an error if the input is not supported.
   /// Returns 1. Collective: every rank of the global controller calls it.
   int MakeImage(vtkDataObject* input, vtkMultiBlockDataSet* output);
-  /// Warns of each name in `requested` that is not in `found`, which is sorted. `type`: "cell" or "point".
-  void WarnOfMissingArrays(
-      const char* type, const std::vector<std::string>& requested, const std::vector<std::string>& found);
+  /// Warns of each name in `requested` that is not in `found`. `type`: "cell" or "point".
+  void WarnOfMissingArrays(const char* type, const Names& requested, const Names& found);
+
   vtkPatchVolume(const vtkPatchVolume&) = delete;
   void operator=(const vtkPatchVolume&) = delete;
 
   vtkIdType MaximumCells = 16000000;
-  struct Internals;
-  std::unique_ptr<Internals> Internal;
+  Names CellArrays, PointArrays;
 };
 
 #endif

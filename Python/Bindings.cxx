@@ -1,4 +1,5 @@
 // The compiled part of the Python package, patchio._core. __init__.py documents the package for users.
+#include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Base/Text.h"
@@ -32,7 +33,7 @@
 namespace patchio {
 
 /// Returns a name or a message as str. Bytes that are not UTF-8 become escapes such as \xff, so that Python
-/// can print all texts, and different texts stay different.
+/// can print all texts, and texts that differ in such bytes stay different.
 inline pybind11::str TextOf(const std::string& text)
 {
   return pybind11::reinterpret_steal<pybind11::str>(
@@ -261,7 +262,7 @@ py::bytes PatchRows(const Catalog& catalog)
     rows.insert(rows.end(), patch.Cells.Lower.begin(), patch.Cells.Lower.end());
     rows.insert(rows.end(), patch.Cells.Upper.begin(), patch.Cells.Upper.end());
   }
-  return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t)};
+  return PackValues(rows);
 }
 
 /// Returns one byte per variable and patch; 0: the patch lacks the variable.
@@ -305,13 +306,13 @@ py::list AxesOf(const Catalog& catalog)
 /// Returns the fields of a catalog by name. The class Step in _step.py documents the fields.
 py::dict CatalogAsDict(const Catalog& catalog)
 {
-  py::list names, roles, flat, positions;
+  py::list names, roles, nodes, positions;
   for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
     names.append(TextOf(catalog.NameOfLevel(level)));
     roles.append(NameOf(catalog.RoleOf(level)));
     positions.append(catalog.RoleOf(level) == LevelRole::Points ? catalog.PositionsVariable(level) : -1);
-    flat.append(py::make_tuple(
-        catalog.Levels[level].IsFlat(0), catalog.Levels[level].IsFlat(1), catalog.Levels[level].IsFlat(2)));
+    nodes.append(py::make_tuple(catalog.NodesBeyondCells(level, 0), catalog.NodesBeyondCells(level, 1),
+        catalog.NodesBeyondCells(level, 2)));
   }
   py::dict fields;
   fields["dimension"] = catalog.Dimension;
@@ -323,7 +324,7 @@ py::dict CatalogAsDict(const Catalog& catalog)
   fields["levels"] = LevelsOf(catalog);
   fields["level_names"] = names;
   fields["level_roles"] = roles;
-  fields["level_flat"] = flat;
+  fields["level_nodes"] = nodes;
   fields["level_positions"] = positions;
   fields["patches"] = PatchRows(catalog);
   fields["variables"] = VariablesOf(catalog);
@@ -449,7 +450,7 @@ py::bytes BlockRows(const BlockPlan& plan)
     rows.insert(rows.end(), block.Cells.Lower.begin(), block.Cells.Lower.end());
     rows.insert(rows.end(), block.Cells.Upper.begin(), block.Cells.Upper.end());
   }
-  return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t)};
+  return PackValues(rows);
 }
 
 /// Returns BlockPlan::Flags() as bytes. Throws IndexError if the block does not exist.
@@ -458,8 +459,7 @@ py::bytes FlagsOf(const BlockPlan& plan, std::size_t block)
   if (block >= plan.Blocks().size()) {
     throw py::index_error("the block index is out of range");
   }
-  const std::vector<std::uint8_t> flags = plan.Flags(block);
-  return {reinterpret_cast<const char*>(flags.data()), flags.size()};
+  return PackValues(plan.Flags(block));
 }
 
 /// Reads values of blocks. `arguments`: the fields Variables, Ghosts, Threads, StopAtFault and Verify of
@@ -524,7 +524,7 @@ py::tuple ChunkedAsTuple(const LocationTable& table, const ChunkedArray& array)
   }
   return py::make_tuple(StoredTypeOf(array.Type, array.BigEndian), array.File, dims, chunkDims, filters,
       array.First, array.Count, py::bytes(reinterpret_cast<const char*>(&array.Fill), SizeOf(array.Type)),
-      py::bytes(reinterpret_cast<const char*>(chunks.data()), chunks.size() * sizeof(std::uint64_t)));
+      py::bytes(PackValues(chunks)));
 }
 
 /// Returns the location of a variable on a patch: None if the patch lacks the variable; a float if all values
@@ -588,7 +588,7 @@ py::tuple CoveredCells(Step& step, int patch)
   const std::vector<std::uint8_t> flags = RunExclusively([&] { return step.CoveredCells(patch); });
   return py::make_tuple(ShapeOf(step.Data(), step.Data().Patches[patch].Level,
                             step.Data().ArrayDims(patch, Centering::Cell, {0, 0, 0}), 1),
-      py::bytes(reinterpret_cast<const char*>(flags.data()), flags.size()));
+      py::bytes(PackValues(flags)));
 }
 
 /// Returns the levels that ParaView's reader shows by default for these variables (property Grids:

@@ -110,12 +110,14 @@ Step::Step(std::shared_ptr<OpenedStep> opened, TimeStep entry, double openSecond
 {
 }
 
-void Step::CheckPatch(int patch) const
+void Step::CheckPatches(const std::vector<int>& patches) const
 {
-  const int patches = static_cast<int>(this->Data().Patches.size());
-  if (patch < 0 || patch >= patches) {
-    throw Error(fmt::format(
-        "{} has no patch {}. Patches are numbered 0 to {}.", this->Entry.Path, patch, patches - 1));
+  const int count = static_cast<int>(this->Data().Patches.size());
+  for (const int patch : patches) {
+    if (patch < 0 || patch >= count) {
+      throw Error(fmt::format(
+          "{} has no patch {}. Patches are numbered 0 to {}.", this->Entry.Path, patch, count - 1));
+    }
   }
 }
 
@@ -129,7 +131,7 @@ void Step::CheckVariable(int variable) const
 
 std::vector<Block> Step::BlocksOf(const std::vector<int>& patches) const
 {
-  std::for_each(patches.begin(), patches.end(), [this](int p) { this->CheckPatch(p); });
+  this->CheckPatches(patches);
   return BlocksOfPatches(this->Data(), patches);
 }
 
@@ -189,9 +191,7 @@ LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& pr
     const std::vector<std::string>& notes = this->State->Automatic.Notes();
     loaded.Report.Notes.insert(loaded.Report.Notes.end(), notes.begin(), notes.end());
   }
-  if (!fault.empty()) {
-    throw Error(fault);
-  }
+  ThrowFault(fault);
   loaded.Report.OpenSeconds = std::exchange(this->OpenSeconds, 0);
   loaded.Report.LocateSeconds += prepareSeconds;
   loaded.Report.Metadata = this->Opened->Origin();
@@ -201,9 +201,9 @@ LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& pr
 LocationTable Step::Locate(int variable, const std::vector<int>& patches)
 {
   this->CheckVariable(variable);
+  this->CheckPatches(patches);
   std::vector<PatchVariable> arrays;
   for (const int patch : patches) {
-    this->CheckPatch(patch);
     arrays.push_back({patch, variable});
   }
   this->Opened->SetStep(*this->State->SelfCommunicator, this->Entry);
@@ -232,7 +232,7 @@ std::optional<ElementType> Step::TypeOfVariable(int variable)
 
 std::vector<std::uint8_t> Step::CoveredCells(int patch)
 {
-  this->CheckPatch(patch);
+  this->CheckPatches({patch});
   if (!this->PatchNesting) {
     this->PatchNesting =
         std::make_unique<Nesting>(this->Data(), std::vector<bool>(this->Data().Patches.size(), true));
@@ -243,7 +243,7 @@ std::vector<std::uint8_t> Step::CoveredCells(int patch)
 BlockPlan Step::PlanBlocks(const std::vector<int>& patches, const std::vector<bool>& levels,
     const std::vector<int>& variables, BlockForm form) const
 {
-  std::for_each(patches.begin(), patches.end(), [this](int p) { this->CheckPatch(p); });
+  this->CheckPatches(patches);
   std::for_each(variables.begin(), variables.end(), [this](int v) { this->CheckVariable(v); });
   std::vector<bool> shown;
   for (const Patch& patch : this->Data().Patches) {
@@ -254,7 +254,7 @@ BlockPlan Step::PlanBlocks(const std::vector<int>& patches, const std::vector<bo
 
 BlockPlan Step::PlanBox(const std::vector<int>& patches, const Box& box) const
 {
-  std::for_each(patches.begin(), patches.end(), [this](int p) { this->CheckPatch(p); });
+  this->CheckPatches(patches);
   return BlockPlan(this->Opened->SharedData(), patches, box);
 }
 
@@ -285,9 +285,7 @@ DataSet::DataSet(const std::vector<std::string>& paths, IndexMode mode, bool lis
   if (paths.empty()) {
     throw Error("The list of paths is empty.");
   }
-  SeriesOptions options;
-  options.ListedOnly = listedOnly;
-  this->AllSteps = OpenSeries(*this->State->SelfCommunicator, paths, options, mode);
+  this->AllSteps = OpenSeries(*this->State->SelfCommunicator, paths, {listedOnly}, mode);
   this->Name = FormatOf(paths[0]).Name();
 }
 

@@ -122,7 +122,7 @@ public:
   std::vector<int> PatchesOfPart(int part, int parts) const;
 
 private:
-  void CheckPatch(int patch) const;
+  void CheckPatches(const std::vector<int>& patches) const;
   void CheckVariable(int variable) const;
   LoadRequest RequestOf(const ReadOptions& options) const;
   void ChooseThreads(LoadRequest& request, int threads);

@@ -90,7 +90,7 @@ std::string ArraySelections::MissingArraysMessage(const Catalog& catalog)
   std::string text;
   for (const CenteredName& array : chosen) {
     if (this->KnownArrays.insert(array).second) {
-      text += (text.empty() ? "" : "\n") + MissingArrayMessage(catalog, array.second, array.first);
+      AppendText(text, MissingArrayMessage(catalog, array.second, array.first));
     }
   }
   return text;

@@ -1,6 +1,8 @@
 #include "PatchAssembler.h"
 
 #include "DataArrays.h"
+#include "Filters/Blocks.h"
+#include "Filters/VtkVersions.h"
 #include "KnownRanges.h"
 
 #include <vtkCellData.h>
@@ -10,11 +12,9 @@
 #include <vtkFloatArray.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
-#include <vtkRectilinearGrid.h>
-#include <vtkStructuredGrid.h>
 
 #include <algorithm>
-#include <array>
+#include <set>
 
 namespace patchio {
 namespace {
@@ -63,43 +63,6 @@ std::vector<unsigned char> UndefinedPoints(vtkIdType points, const std::vector<v
   return undefined;
 }
 
-/// Hides the cells of a rectilinear or structured grid that have a marked corner.
-void HideCellsAtMarkedPoints(const std::vector<unsigned char>& marks, vtkDataSet* grid)
-{
-  // This array is a copy, because the grids of other steps may share the flags.
-  vtkNew<vtkUnsignedCharArray> flags;
-  flags->SetName(vtkDataSetAttributes::GhostArrayName());
-  SetTuplesOfCells(flags, grid->GetNumberOfCells(), grid->GetNumberOfPoints());
-  if (vtkUnsignedCharArray* const before = grid->GetCellGhostArray()) {
-    std::copy_n(before->GetPointer(0), grid->GetNumberOfCells(), flags->GetPointer(0));
-  } else {
-    flags->FillValue(0);
-  }
-  int dims[3];
-  auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid);
-  rectilinear ? rectilinear->GetDimensions(dims) : vtkStructuredGrid::SafeDownCast(grid)->GetDimensions(dims);
-  const std::array<vtkIdType, 3> strides{1, dims[0], vtkIdType(dims[0]) * dims[1]};
-  vtkIdType cell = 0;
-  const auto cells = [&dims](int axis) { return std::max(dims[axis] - 1, 1); };
-  for (int k = 0; k < cells(2); ++k) {
-    for (int j = 0; j < cells(1); ++j) {
-      for (int i = 0; i < cells(0); ++i, ++cell) {
-        const unsigned char* corner = marks.data() + i + j * strides[1] + k * strides[2];
-        unsigned char any = 0;
-        for (int c = 0; c < 8; ++c) {
-          any |= corner[(c & 1 && dims[0] > 1 ? strides[0] : 0) + (c & 2 && dims[1] > 1 ? strides[1] : 0) +
-                        (c & 4 && dims[2] > 1 ? strides[2] : 0)];
-        }
-        if (any) {
-          flags->SetValue(cell, flags->GetValue(cell) | vtkDataSetAttributes::HIDDENCELL);
-        }
-      }
-    }
-  }
-  ComputeRange(flags);
-  grid->GetCellData()->AddArray(flags);
-}
-
 /// Returns whether a cell in the box `cells` has no flag. `flags`: flags of the cells in the box `grid`.
 bool HasVisibleCell(const Box& grid, const Box& cells, const unsigned char* flags)
 {
@@ -135,7 +98,7 @@ vtkSmartPointer<vtkUnsignedCharArray> CellFlags::FlagsOf(const Block& block, con
   }
   auto flags = vtkSmartPointer<vtkUnsignedCharArray>::New();
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
-  SetTuplesOfCells(flags, cells.CellCount(), this->Data.NodesOf(block.Level, cells).CellCount());
+  SetTuples(cells.CellCount(), flags, this->Data.NodesOf(block.Level, cells).CellCount());
   flags->FillValue(block.Full && !layers ? 0 : vtkDataSetAttributes::HIDDENCELL);
   unsigned char* const values = flags->GetPointer(0);
   if (layers) {
@@ -160,6 +123,25 @@ vtkSmartPointer<vtkUnsignedCharArray> CellFlags::FlagsOf(const Block& block, con
   }
   ComputeRange(flags);
   return flags;
+}
+
+bool CellFlags::MayHideCells(const std::vector<Block>& blocks) const
+{
+  if (this->Options.Ghosts != Int3{0, 0, 0} || this->GhostLayer) {
+    return true;
+  }
+  std::set<int> levels;
+  for (const Block& block : blocks) {
+    if (!block.Full || std::any_of(block.Parts.begin(), block.Parts.end(), [this](const OwnedBox& part) {
+          return this->PatchNesting.HasUnownedCells(part.Owner);
+        })) {
+      return true;
+    }
+    if (this->Data.RoleOf(block.Level) == LevelRole::Refinement) {
+      levels.insert(block.Level);
+    }
+  }
+  return this->Options.HideRefined && levels.size() > 1;
 }
 
 /// Marks the cells of a part that other patches of the level show, so that filters draw and count the cells
@@ -265,7 +247,18 @@ void HideUndefinedPoints(vtkDataSet* grid, const std::vector<vtkDataArray*>& arr
   }
   ComputeRange(points);
   grid->GetPointData()->AddArray(points);
-  HideCellsAtMarkedPoints(undefined, grid);
+  // This array is a copy, because the grids of other steps may share the flags.
+  vtkNew<vtkUnsignedCharArray> cells;
+  cells->SetName(vtkDataSetAttributes::GhostArrayName());
+  SetTuples(grid->GetNumberOfCells(), cells, grid->GetNumberOfPoints());
+  if (vtkUnsignedCharArray* const before = grid->GetCellGhostArray()) {
+    std::copy_n(before->GetPointer(0), grid->GetNumberOfCells(), cells->GetPointer(0));
+  } else {
+    cells->FillValue(0);
+  }
+  filters::HideCellsAtHiddenPoints(DimensionsOf(grid), points->GetPointer(0), cells->GetPointer(0));
+  ComputeRange(cells);
+  grid->GetCellData()->AddArray(cells);
 }
 
 }  // namespace patchio

@@ -72,12 +72,6 @@ LoadedArray AllocateArray(
   return array;
 }
 
-void SetTuplesOfCells(vtkDataArray* array, std::int64_t cells, std::int64_t points)
-{
-  array->Allocate(std::max(cells, points) * array->GetNumberOfComponents());
-  array->SetNumberOfTuples(cells);
-}
-
 void FillArray(LoadedArray& array, std::optional<double> value)
 {
   const bool hasNan = array.Type == ElementType::Float32 || array.Type == ElementType::Float64;

@@ -34,10 +34,6 @@ vtkSmartPointer<vtkDataArray> MoveToVtkArray(LoadedArray& loaded, const std::str
 LoadedArray AllocateArray(
     MemoryPool& pool, ElementType type, int components, std::int64_t tuples, std::int64_t points);
 
-/// Sets the number of tuples of an array that owns its memory to `cells`. The memory has room for at least
-/// `points` tuples, as in AllocateArray().
-void SetTuplesOfCells(vtkDataArray* array, std::int64_t cells, std::int64_t points);
-
 /// Sets all components of all tuples to `value`; nullopt: to NaN, or to 0 if the type is an integer.
 void FillArray(LoadedArray& array, std::optional<double> value);
 

@@ -191,20 +191,6 @@ void LimitRanges(vtkDataSetAttributes* attributes, const std::vector<Run>& runs)
   }
 }
 
-/// Returns the number of nodes along each axis of a structured grid; 0 for other grids.
-std::array<int, 3> DimensionsOf(vtkDataSet* grid)
-{
-  std::array<int, 3> dims{0, 0, 0};  // for other grids
-  if (auto* image = vtkImageData::SafeDownCast(grid)) {
-    image->GetDimensions(dims.data());
-  } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid)) {
-    rectilinear->GetDimensions(dims.data());
-  } else if (auto* structured = vtkStructuredGrid::SafeDownCast(grid)) {
-    structured->GetDimensions(dims.data());
-  }
-  return dims;
-}
-
 bool HasStructuredNodes(vtkDataSet* grid, const std::array<int, 3>& dims)
 {
   return grid->GetNumberOfPoints() == static_cast<vtkIdType>(dims[0]) * dims[1] * dims[2];
@@ -217,6 +203,19 @@ bool CoverAll(const std::vector<Run>& runs, vtkIdType count)
 }
 
 }  // namespace
+
+std::array<int, 3> DimensionsOf(vtkDataSet* grid)
+{
+  std::array<int, 3> dims{0, 0, 0};  // for other grids
+  if (auto* image = vtkImageData::SafeDownCast(grid)) {
+    image->GetDimensions(dims.data());
+  } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid)) {
+    rectilinear->GetDimensions(dims.data());
+  } else if (auto* structured = vtkStructuredGrid::SafeDownCast(grid)) {
+    structured->GetDimensions(dims.data());
+  }
+  return dims;
+}
 
 void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags)
 {

@@ -5,6 +5,7 @@
 
 #include "Io/ArrayRange.h"
 
+#include <array>
 #include <optional>
 
 class vtkDataArray;
@@ -24,6 +25,9 @@ void SetConstantRange(vtkDataArray* array, std::optional<double> value);
 /// Computes and stores the range of an array whose values are contiguous in memory. Stores nothing if PatchIO
 /// does not support the type (see ElementTypeOf()) or the range is not known (see ArrayRange::IsKnown()).
 void ComputeRange(vtkDataArray* array);
+
+/// Returns the number of nodes along each axis of a structured grid; 0 for other grids.
+std::array<int, 3> DimensionsOf(vtkDataSet* grid);
 
 /// Sets the ranges of the arrays of an image, a rectilinear or a structured grid to the ranges of the visible
 /// part of the grid: the cells without ghost flags, and their nodes. (VTK itself would use all values.) An

@@ -3,6 +3,7 @@
 #include "Base/Error.h"
 #include "Base/Memory.h"
 #include "DataArrays.h"
+#include "Filters/VtkVersions.h"
 
 #include <fmt/format.h>
 #include <vtkCellArray.h>
@@ -66,7 +67,7 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointCells& p
   }
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
-  SetTuplesOfCells(flags, bounds.CellCount(), Grow(bounds, {1, 1, 1}).CellCount());
+  SetTuples(bounds.CellCount(), flags, Grow(bounds, {1, 1, 1}).CellCount());
   flags->FillValue(vtkDataSetAttributes::HIDDENCELL);
   PointImage image;
   image.CellOfPoint.reserve(pointCells.Count());

@@ -2,6 +2,7 @@
 
 #include "Catalog/Catalog.h"
 #include "DataArrays.h"
+#include "Filters/VtkVersions.h"
 #include "KnownRanges.h"
 #include "MeshGrids.h"
 #include "Read/LoadRequest.h"
@@ -144,15 +145,15 @@ vtkSmartPointer<ArrayType> MakeSingleValueArray(const char* name, Value value)
 
 }  // namespace
 
-PatchAssembler::PatchAssembler(const LoadedStep& loaded, int rank, bool pointsAsImages, bool hidesCells)
+PatchAssembler::PatchAssembler(const LoadedStep& loaded, int rank, bool pointsAsImages)
     : Loaded(loaded),
       Data(loaded.Data()),
       Variables(loaded.Variables()),
       Options(loaded.Options),
       Rank(rank),
       PointsAsImages(pointsAsImages),
-      HidesCells(hidesCells),
       Flags(loaded),
+      HidesCells(this->Flags.MayHideCells(loaded.Plan.Blocks)),
       Constants(loaded.Memory())
 {
   this->RankValue = MakeSingleValueArray<vtkIntArray>("rank", rank);
@@ -223,12 +224,7 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
 {
   const int geometryVariable =
       this->IsPointList(block) ? this->Data.PositionsVariable(block.Level) : this->Data.CoordinatesVariable;
-  LoadedArray* geometry = nullptr;
-  for (std::size_t v = 0; v < arrays.size(); ++v) {
-    if (this->Variables[v].Variable == geometryVariable) {
-      geometry = arrays[v];
-    }
-  }
+  LoadedArray* const geometry = this->ArrayOf(geometryVariable, arrays);
   BlockFrame frame;
   if (this->IsPointList(block)) {
     frame = this->MakePointFrame(block, geometry);
@@ -252,18 +248,23 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
   return frame;
 }
 
+/// Returns the array of the catalog's variable `variable`; null if the variable was not requested.
+LoadedArray* PatchAssembler::ArrayOf(int variable, const std::vector<LoadedArray*>& arrays) const
+{
+  for (std::size_t v = 0; v < arrays.size(); ++v) {
+    if (this->Variables[v].Variable == variable) {
+      return arrays[v];
+    }
+  }
+  return nullptr;
+}
+
 /// Returns the grid of a block of a mesh. (The block is one patch.)
 vtkSmartPointer<vtkDataSet> PatchAssembler::MakeMeshGrid(
     const Block& block, const std::vector<LoadedArray*>& arrays) const
 {
-  return MakeMesh(this->Data, block.Parts[0].Owner, [&](MeshRole role, int cellList) -> LoadedArray* {
-    const int variable = this->Data.FindMeshArray(role, cellList);
-    for (std::size_t v = 0; v < arrays.size(); ++v) {
-      if (this->Variables[v].Variable == variable) {
-        return arrays[v];
-      }
-    }
-    return nullptr;
+  return MakeMesh(this->Data, block.Parts[0].Owner, [&](MeshRole role, int cellList) {
+    return this->ArrayOf(this->Data.FindMeshArray(role, cellList), arrays);
   });
 }
 
@@ -306,7 +307,7 @@ void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
       continue;
     }
     if (arrays[v]->Status == ArrayStatus::Absent) {
-      this->AddBlankArray(v, grid);
+      this->AddSubstitute(v, grid);
     }
     if (arrays[v]->Status != ArrayStatus::Read) {
       continue;
@@ -329,12 +330,13 @@ void PatchAssembler::AddVectors(
 {
   for (const ComposedVector& vector : this->Vectors) {
     const auto first = static_cast<std::size_t>(vector.Components.front());
-    const std::optional<BlankArray>& blank = this->Loaded.Blanks[first];
+    const std::optional<SubstituteArray>& substitute = this->Loaded.Substitutes[first];
     if (this->IsTimeInvariant(first) != timeInvariant ||
-        (arrays[first]->Status != ArrayStatus::Read && !blank)) {
+        (arrays[first]->Status != ArrayStatus::Read && !substitute)) {
       continue;
     }
-    const ElementType type = arrays[first]->Status == ArrayStatus::Read ? arrays[first]->Type : blank->Type;
+    const ElementType type =
+        arrays[first]->Status == ArrayStatus::Read ? arrays[first]->Type : substitute->Type;
     const std::string& name = this->Data.Variables[this->Variables[first].Variable].Name;
     vtkDataSetAttributes* attributes = grid->GetCellData();
     if (!attributes->HasArray(name.c_str())) {
@@ -355,19 +357,19 @@ void PatchAssembler::AddVectors(
 }
 
 /// Adds an array of NaN or 0 to a block that lacks the variable; no array without an entry in
-/// LoadedStep::Blanks. VTK's filters require the same arrays on all blocks. Otherwise, some filters crash,
-/// and other filters drop arrays without a message.
-void PatchAssembler::AddBlankArray(std::size_t variable, vtkDataSet* grid)
+/// LoadedStep::Substitutes. VTK's filters require the same arrays on all blocks. Otherwise, some filters
+/// crash, and other filters drop arrays without a message.
+void PatchAssembler::AddSubstitute(std::size_t variable, vtkDataSet* grid)
 {
-  const std::optional<BlankArray>& blank = this->Loaded.Blanks[variable];
-  if (blank) {
+  const std::optional<SubstituteArray>& substitute = this->Loaded.Substitutes[variable];
+  if (substitute) {
     const VariableRequest& request = this->Variables[variable];
     vtkDataSetAttributes* const attributes =
-        this->AttributesOf(variable, blank->OfPoints && !this->PointsAsImages, grid);
+        this->AttributesOf(variable, substitute->OfPoints && !this->PointsAsImages, grid);
     const vtkIdType tuples =
         attributes == grid->GetCellData() ? grid->GetNumberOfCells() : grid->GetNumberOfPoints();
-    attributes->AddArray(this->Constants.MakeArray(this->Data.Variables[request.Variable].Name, blank->Type,
-        request.OutputComponents, tuples, grid->GetNumberOfPoints(), std::nullopt));
+    attributes->AddArray(this->Constants.MakeArray(this->Data.Variables[request.Variable].Name,
+        substitute->Type, request.OutputComponents, tuples, grid->GetNumberOfPoints(), std::nullopt));
   }
 }
 
@@ -470,7 +472,7 @@ void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
   ids->SetName(this->UnusedName("patch id").c_str());
   owners->SetName(this->UnusedName("patch owner").c_str());
   for (vtkIntArray* array : {ids.Get(), owners.Get()}) {
-    SetTuplesOfCells(array, cells.CellCount(), grid->GetNumberOfPoints());
+    SetTuples(cells.CellCount(), array, grid->GetNumberOfPoints());
     array->FillValue(-1);
   }
   const auto mark = [&](const Box& box, int patch) {

@@ -42,6 +42,8 @@ public:
   /// Returns the flags of the cells in the box `cells`, the cells of the block's grid; null if all cells are
   /// visible. Thread-safe.
   vtkSmartPointer<vtkUnsignedCharArray> FlagsOf(const Block& block, const Box& cells) const;
+  /// Returns whether any of the blocks may have hidden cells.
+  bool MayHideCells(const std::vector<Block>& blocks) const;
 
 private:
   bool IsWholeBlockVisible(const Block& block) const;
@@ -77,9 +79,8 @@ class PatchAssembler
 {
 public:
   /// Keeps a reference to `loaded`. `rank`: number of this rank, for the arrays and field data "rank".
-  /// `pointsAsImages`: true makes images of lists of points. `hidesCells`: true if a block of any rank may
-  /// have hidden cells.
-  PatchAssembler(const LoadedStep& loaded, int rank, bool pointsAsImages, bool hidesCells);
+  /// `pointsAsImages`: true makes images of lists of points.
+  PatchAssembler(const LoadedStep& loaded, int rank, bool pointsAsImages);
   ~PatchAssembler();
 
   /// Makes the tree of the output, which is the same on all ranks: a multipiece data set for each level, with
@@ -105,9 +106,10 @@ private:
       bool timeInvariant, vtkDataSet* grid);
   std::vector<ComposedVector> RequestedVectors() const;
   void AddVectors(const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid) const;
-  void AddBlankArray(std::size_t variable, vtkDataSet* grid);
+  void AddSubstitute(std::size_t variable, vtkDataSet* grid);
   bool BecomesPolyData(const Block& block) const { return this->IsPointList(block) && !this->PointsAsImages; }
   vtkDataSetAttributes* AttributesOf(std::size_t variable, bool isPointData, vtkDataSet* grid) const;
+  LoadedArray* ArrayOf(int variable, const std::vector<LoadedArray*>& arrays) const;
   BlockFrame MakePointFrame(const Block& block, const LoadedArray* positions) const;
   vtkSmartPointer<vtkDataSet> MakeMeshGrid(const Block& block, const std::vector<LoadedArray*>& arrays) const;
   std::vector<vtkDataArray*> UndefinedArrays(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
@@ -124,8 +126,9 @@ private:
   const std::vector<VariableRequest>& Variables;
   const StepOptions& Options;
   const int Rank;
-  const bool PointsAsImages, HidesCells;
+  const bool PointsAsImages;
   CellFlags Flags;
+  const bool HidesCells;  ///< true if a block of any rank may have hidden cells
   ConstantArrays Constants;
   std::vector<ComposedVector> Vectors;     ///< the components are indices in Variables
   vtkSmartPointer<vtkIntArray> RankValue;  ///< array "rank" of the field data, which many blocks share

@@ -61,27 +61,6 @@ PointLists PointListsOfRank(LoadedStep& loaded)
   return lists;
 }
 
-/// Returns whether a block of any rank may have hidden cells.
-bool MayHideCells(const LoadedStep& loaded)
-{
-  const StepOptions& stepOptions = loaded.Options;
-  const StepPlan& plan = loaded.Plan;
-  if (stepOptions.Ghosts != Int3{0, 0, 0} || AddsGhostLayer(loaded.Data(), stepOptions)) {
-    return true;
-  }
-  std::set<int> levels;
-  for (const Block& block : plan.Blocks) {
-    if (!block.Full || std::any_of(block.Parts.begin(), block.Parts.end(),
-                           [&](const OwnedBox& part) { return plan.Nests->HasUnownedCells(part.Owner); })) {
-      return true;
-    }
-    if (loaded.Data().RoleOf(block.Level) == LevelRole::Refinement) {
-      levels.insert(block.Level);
-    }
-  }
-  return stepOptions.HideRefined && levels.size() > 1;
-}
-
 /// Returns the grid of the block with the index `number` in StepPlan::LocalBlocks; null if the patch of the
 /// block is not shown. Makes `frame` if frame.Grid is null.
 vtkSmartPointer<vtkDataSet> MakeBlock(
@@ -108,20 +87,13 @@ std::vector<vtkSmartPointer<vtkDataSet>> MakeBlocks(
   // A small block takes some microseconds, which is less than the overhead of a task.
   const std::size_t blocksOfTask = std::clamp<std::size_t>(frames.size() / (16 * threads), 1, 256);
   std::vector<vtkSmartPointer<vtkDataSet>> grids(frames.size());
-  std::vector<std::string> faults((frames.size() + blocksOfTask - 1) / blocksOfTask);
-  RunTasks(faults.size(), threads, [&](std::size_t task) {
+  const std::size_t tasks = (frames.size() + blocksOfTask - 1) / blocksOfTask;
+  RunTasksOrThrow(tasks, threads, [&](std::size_t task) {
     const std::size_t first = task * blocksOfTask;
-    faults[task] = CatchError([&] {
-      for (std::size_t i = first; i < std::min(first + blocksOfTask, grids.size()); ++i) {
-        grids[i] = MakeBlock(loaded, i, assembler, frames[i]);
-      }
-    });
-  });
-  for (const std::string& fault : faults) {
-    if (!fault.empty()) {
-      throw Error(fault);
+    for (std::size_t i = first; i < std::min(first + blocksOfTask, grids.size()); ++i) {
+      grids[i] = MakeBlock(loaded, i, assembler, frames[i]);
     }
-  }
+  });
   return grids;
 }
 
@@ -184,7 +156,7 @@ void AssembleOutput(
   const Stopwatch watch;
   const StepOptions& stepOptions = loaded.Options;
   const StepPlan& plan = loaded.Plan;
-  PatchAssembler assembler(loaded, rank, pointsAsImages, MayHideCells(loaded));
+  PatchAssembler assembler(loaded, rank, pointsAsImages);
   // Overlapping AMR uses the grids of a tree.
   auto* const amr = vtkOverlappingAMR::SafeDownCast(output);
   const auto tree = amr ? vtkSmartPointer<vtkMultiBlockDataSet>::New()

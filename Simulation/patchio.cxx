@@ -223,13 +223,7 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
       config = output::ReadOutputConfig(configuration);
     });
     output::BoundedCommunicator ranks(communicator, config.WaitSeconds, "patchio_open");
-    const auto check = [&ranks](const std::string& text) {
-      RunOnAllRanks(ranks, [&] {
-        if (!text.empty()) {
-          throw Error(text);
-        }
-      });
-    };
+    const auto check = [&ranks](const std::string& text) { RunOnAllRanks(ranks, [&] { ThrowFault(text); }); };
     check(fault);
     check(CatchError([&] { output->Engine = std::make_unique<output::Output>(config, communicator); }));
     AddFinalizeCallback(*output);

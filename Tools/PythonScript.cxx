@@ -1,5 +1,6 @@
 #include "PythonScript.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Session.h"
 
@@ -110,8 +111,7 @@ void RunPythonScriptOnRoot(const std::string& name, const std::vector<std::strin
 {
   int code = 0;
   session.OnRoot([&] { code = RunPythonScript(name, arguments, python, false); });
-  MPI_Bcast(&code, 1, MPI_INT, 0, session.Mpi());
-  if (code != 0) {
+  if (session.Ranks().AllGather(std::vector<int>{code})[0] != 0) {
     throw CLI::RuntimeError(1);
   }
 }

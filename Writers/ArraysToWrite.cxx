@@ -2,10 +2,9 @@
 
 #include "Base/Error.h"
 #include "DataArrays.h"
+#include "Filters/Blocks.h"
 
-#include <vtkCellData.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkPointData.h>
 #include <vtkPointSet.h>
 #include <vtkPoints.h>
 #include <vtkType.h>
@@ -60,7 +59,7 @@ bool CanHold(ElementType wide, ElementType narrow)
 }
 
 /// Returns whether an array has values and all values are NaN.
-bool IsBlank(vtkDataArray* array)
+bool IsUndefined(vtkDataArray* array)
 {
   if (array->GetDataType() != VTK_FLOAT && array->GetDataType() != VTK_DOUBLE) {
     return false;
@@ -80,9 +79,8 @@ void AddArrays(vtkDataSet* grid, Centering center, const ArrayChoice& isSelected
     std::vector<ArrayDescription>& descriptions, std::set<std::string>& notes)
 {
   const bool cells = center == Centering::Cell;
-  const int type = cells ? vtkDataObject::CELL : vtkDataObject::POINT;
-  vtkDataSetAttributes* const attributes = grid->GetAttributes(type);
-  const vtkIdType tuples = grid->GetNumberOfElements(type);
+  vtkDataSetAttributes* const attributes = filters::AttributesOf(grid, !cells);
+  const vtkIdType tuples = cells ? grid->GetNumberOfCells() : grid->GetNumberOfPoints();
   const char* const centerName = cells ? "cell" : "point";
   for (int i = 0; i < attributes->GetNumberOfArrays(); ++i) {
     vtkAbstractArray* const any = attributes->GetAbstractArray(i);
@@ -98,21 +96,22 @@ void AddArrays(vtkDataSet* grid, Centering center, const ArrayChoice& isSelected
                 : "PatchIO containers support only numbers"));
       continue;
     }
-    const std::string text = fmt::format("{} array '{}'", centerName, PlainText(name));
     if (array->GetNumberOfTuples() < tuples) {
-      throw Error(fmt::format("The {} has values for {} {}s, but the grid has {}. Correct the array's size.",
-          text, array->GetNumberOfTuples(), centerName, tuples));
+      throw Error(fmt::format(
+          "The {0} array '{1}' has values for {2} {0}s, but the grid has {3}. Correct the array's "
+          "size.",
+          centerName, PlainText(name), array->GetNumberOfTuples(), tuples));
     }
     if (!isFlags) {
-      descriptions.push_back({name, center, array->GetNumberOfComponents(), TypeToWrite(array, text), false,
-          IsBlank(array), false, MeshRole::Values, 0});
+      descriptions.push_back({name, center, array->GetNumberOfComponents(), TypeToWrite(array), false,
+          IsUndefined(array), false, MeshRole::Values, 0});
     }
   }
 }
 
 }  // namespace
 
-ElementType TypeToWrite(vtkDataArray* array, const std::string& name)
+ElementType TypeToWrite(vtkDataArray* array)
 {
   if (const std::optional<ElementType> same = ElementTypeOf(array)) {
     return *same;
@@ -130,10 +129,7 @@ ElementType TypeToWrite(vtkDataArray* array, const std::string& name)
     case VTK_UNSIGNED_LONG_LONG:
       return ElementType::UInt64;
     default:
-      throw Error(
-          fmt::format("The {} has the type {}, which PatchIO containers do not support. Deselect it "
-                      "(Choose Arrays To Write), or convert it (Calculator).",
-              name, array->GetDataTypeAsString()));
+      return ElementType::Float64;  // VTK converts the values of any array to double
   }
 }
 
@@ -165,9 +161,7 @@ vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayDescription& 
     auto* const points = vtkPointSet::SafeDownCast(grid);
     return points ? points->GetPoints()->GetData() : nullptr;
   }
-  const bool cells = description.Center == Centering::Cell;
-  vtkDataSetAttributes* const attributes =
-      cells ? static_cast<vtkDataSetAttributes*>(grid->GetCellData()) : grid->GetPointData();
+  vtkDataSetAttributes* const attributes = filters::AttributesOf(grid, description.Center == Centering::Node);
   vtkDataArray* const array = attributes->GetArray(description.Name.c_str());
   return array || description.Name != FlagsName
              ? array

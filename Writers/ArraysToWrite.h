@@ -24,14 +24,12 @@ constexpr const char* FlagsName = "ghost flags";
 /// A function that returns whether the user has selected an array.
 using ArrayChoice = std::function<bool(const char* name, Centering center)>;
 
-/// Returns PatchIO's type for the values of an array. Throws Error if containers do not support the type of
-/// the array. `name`: the array's name in the message, such as "cell array 'p'".
-ElementType TypeToWrite(vtkDataArray* array, const std::string& name);
+/// Returns the type of PatchIO that represents the values of an array.
+ElementType TypeToWrite(vtkDataArray* array);
 
 /// Returns descriptions of the selected arrays of a grid, without its ghost flags. Skips arrays without a
-/// name, components or numbers, and adds a message about each skipped array to `notes`. Throws Error if the
-/// type of an array's numbers is not supported, or if an array or the ghost flags have fewer values than the
-/// grid has cells or points.
+/// name, components or numbers, and adds a message about each skipped array to `notes`. Throws Error if an
+/// array or the ghost flags have fewer values than the grid has cells or points.
 std::vector<ArrayDescription> ArraysOf(
     vtkDataSet* grid, const ArrayChoice& isSelected, std::set<std::string>& notes);
 

@@ -5,7 +5,6 @@
 #include "Base/Error.h"
 #include "Catalog/Box.h"
 #include "Catalog/Nesting.h"
-#include "Filters/BlockFilter.h"
 #include "Formats/Container/StepLayout.h"
 #include "InputTree.h"
 #include "Plan/BoxCover.h"
@@ -141,7 +140,7 @@ bool HasHiddenCell(
 
 /// Returns the cells to write. The writer writes refined cells, because the reader hides these cells again.
 /// The writer omits other hidden cells and duplicates (ghost layers, gaps between the patches of a merged
-/// block, cells that the user has blanked), and cells with the flag UncoveredCell.
+/// block, cells that the user has hidden), and cells with the flag UncoveredCell.
 ///
 /// `flags`: flags of vtkDataSetAttributes and UncoveredCell, one value per cell of the box `cells`, axis 0
 /// fastest; null: no flag is set.
@@ -274,8 +273,7 @@ void DescribeCurvilinearGrid(vtkStructuredGrid* grid, GridPiece& piece)
   for (vtkIdType i = 0; piece.IsPlane && i < points->GetNumberOfTuples(); ++i) {
     piece.IsPlane = points->GetComponent(i, 2) == 0;
   }
-  piece.Arrays.push_back(
-      {"Coords", Centering::Node, 3, TypeToWrite(points, "array of positions"), false, false, true});
+  piece.Arrays.push_back({"Coords", Centering::Node, 3, TypeToWrite(points), false, false, true});
 }
 
 /// Sets the grid type and the geometry of a piece from a structured grid. Throws Error for other grids.
@@ -330,13 +328,25 @@ unsigned char UnionOf(const std::vector<unsigned char>& flags)
   return all;
 }
 
-/// Returns whether the grid is rectilinear and has hidden points, and all its selected point arrays are NaN
-/// at each of these points. The reader then hides these points again, and the cells around them. `flags`:
-/// flags of the points.
-bool HidesUndefined(
-    vtkDataSet* grid, const std::vector<unsigned char>& flags, const std::vector<ArrayDescription>& selected)
+/// Returns the numbers of the hidden points of a grid.
+std::vector<vtkIdType> HiddenPointsOf(vtkDataSet* grid)
 {
-  if (!vtkRectilinearGrid::SafeDownCast(grid) || !(UnionOf(flags) & vtkDataSetAttributes::HIDDENPOINT)) {
+  std::vector<vtkIdType> hidden;
+  vtkUnsignedCharArray* const flags = grid->GetPointGhostArray();
+  for (vtkIdType point = 0; flags && point < grid->GetNumberOfPoints(); ++point) {
+    if (flags->GetValue(point) & vtkDataSetAttributes::HIDDENPOINT) {
+      hidden.push_back(point);
+    }
+  }
+  return hidden;
+}
+
+/// Returns whether the grid is rectilinear and has hidden points, and all its selected point arrays are NaN
+/// at each of the points `hidden`. The reader then hides these points again, and the cells around them.
+bool HidesUndefined(
+    vtkDataSet* grid, const std::vector<vtkIdType>& hidden, const std::vector<ArrayDescription>& selected)
+{
+  if (!vtkRectilinearGrid::SafeDownCast(grid) || hidden.empty()) {
     return false;
   }
   bool found = false;
@@ -346,11 +356,10 @@ bool HidesUndefined(
     }
     found = true;
     const vtkSmartPointer<vtkDataArray> array = ArrayOf(grid, description);
-    for (vtkIdType point = 0; point < grid->GetNumberOfPoints(); ++point) {
-      const double* const values =
-          flags[point] & vtkDataSetAttributes::HIDDENPOINT ? array->GetTuple(point) : nullptr;
-      if (values && std::none_of(values, values + array->GetNumberOfComponents(),
-                        [](double value) { return std::isnan(value); })) {
+    for (const vtkIdType point : hidden) {
+      const double* const values = array->GetTuple(point);
+      if (std::none_of(values, values + array->GetNumberOfComponents(),
+              [](double value) { return std::isnan(value); })) {
         return false;
       }
     }
@@ -358,17 +367,16 @@ bool HidesUndefined(
   return found;
 }
 
-/// Clears HIDDENCELL in the flags of the cells around hidden points. `points`: flags of the points.
+/// Clears HIDDENCELL in the flags of the cells around the points `hidden`. `flags`: flags of all cells; may
+/// be empty.
 void ShowCellsAtHiddenPoints(
-    vtkDataSet* grid, const std::vector<unsigned char>& points, std::vector<unsigned char>& flags)
+    vtkDataSet* grid, const std::vector<vtkIdType>& hidden, std::vector<unsigned char>& flags)
 {
   vtkNew<vtkIdList> cells;
-  for (vtkIdType point = 0; !flags.empty() && point < grid->GetNumberOfPoints(); ++point) {
-    if (points[point] & vtkDataSetAttributes::HIDDENPOINT) {
-      grid->GetPointCells(point, cells);
-      for (vtkIdType c = 0; c < cells->GetNumberOfIds(); ++c) {
-        flags[cells->GetId(c)] &= static_cast<unsigned char>(~vtkDataSetAttributes::HIDDENCELL);
-      }
+  for (std::size_t h = 0; !flags.empty() && h < hidden.size(); ++h) {
+    grid->GetPointCells(hidden[h], cells);
+    for (vtkIdType c = 0; c < cells->GetNumberOfIds(); ++c) {
+      flags[cells->GetId(c)] &= static_cast<unsigned char>(~vtkDataSetAttributes::HIDDENCELL);
     }
   }
 }
@@ -413,13 +421,13 @@ std::vector<Box> DescribeArrays(vtkDataSet* grid, const std::vector<unsigned cha
     return {piece.Cells};  // the flags of a mesh are mesh arrays
   }
   std::vector<unsigned char> flags = flagsToUse.empty() ? FlagsOf(grid->GetCellGhostArray()) : flagsToUse;
-  const std::vector<unsigned char> flagsOfPoints = FlagsOf(grid->GetPointGhostArray());
-  if (HidesUndefined(grid, flagsOfPoints, piece.Arrays)) {
+  const std::vector<vtkIdType> hiddenPoints = HiddenPointsOf(grid);
+  if (HidesUndefined(grid, hiddenPoints, piece.Arrays)) {
     for (ArrayDescription& array : piece.Arrays) {
       array.HidesUndefined = array.Center == Centering::Node;
     }
-    ShowCellsAtHiddenPoints(grid, flagsOfPoints, flags);
-  } else if (UnionOf(flagsOfPoints) & vtkDataSetAttributes::HIDDENPOINT) {
+    ShowCellsAtHiddenPoints(grid, hiddenPoints, flags);
+  } else if (!hiddenPoints.empty()) {
     AddFlagArray(Centering::Node, piece, notes);
   }
   const unsigned char any = UnionOf(flags);
@@ -542,7 +550,7 @@ void InputStep::CollectPieces(
   for (const std::string& bytes : this->Ranks.AllGather(PackValues(EncodePieces(local)))) {
     DecodePieces(bytes, this->Pieces);
   }
-  this->AllNotes = GatherTexts(notes, this->Ranks);
+  this->AllNotes = GatherTexts(this->Ranks, {notes.begin(), notes.end()});
   this->MergedCatalog = MakeStepCatalog(this->Pieces);
 }
 

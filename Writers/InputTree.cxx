@@ -3,16 +3,13 @@
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "Base/Text.h"
+#include "Filters/Blocks.h"
 #include "Filters/VtkVersions.h"
 
-#include <vtkCompositeDataSet.h>
 #include <vtkDataArray.h>
 #include <vtkDataObjectTree.h>
-#include <vtkDataObjectTreeIterator.h>
 #include <vtkFieldData.h>
-#include <vtkInformation.h>
 #include <vtkPartitionedDataSet.h>
-#include <vtkSmartPointer.h>
 #include <vtkUniformGrid.h>
 #include <vtkUniformGridAMR.h>
 
@@ -38,8 +35,8 @@ auto MembersOfAxis(AxisType& axis)
 template <typename Array>
 auto MembersOfArray(Array& array)
 {
-  return std::tie(array.Name, array.Center, array.Components, array.Type, array.HidesUndefined, array.IsBlank,
-      array.Positions, array.Role, array.CellList);
+  return std::tie(array.Name, array.Center, array.Components, array.Type, array.HidesUndefined,
+      array.IsUndefined, array.Positions, array.Role, array.CellList);
 }
 
 }  // namespace
@@ -160,21 +157,12 @@ void TreeWalker::VisitPieces(vtkPartitionedDataSet* pieces, const InputGrid& par
 
 void TreeWalker::VisitBlocks(vtkDataObjectTree* tree, const InputGrid& parent)
 {
-  const auto children = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
-  children->SkipEmptyNodesOff();
-  children->TraverseSubTreeOff();
-  children->VisitOnlyLeavesOff();
   std::vector<int> group = parent.Group;
   group.push_back(0);
-  for (children->InitTraversal(); !children->IsDoneWithTraversal();
-       children->GoToNextItem(), ++group.back()) {
-    const char* const name = children->HasCurrentMetaData()
-                                 ? children->GetCurrentMetaData()->Get(vtkCompositeDataSet::NAME())
-                                 : nullptr;
-    const bool both = name && *name && !parent.Name.empty();
-    this->Visit(
-        children->GetCurrentDataObject(), group, parent.Name + (both ? "/" : "") + (name ? name : ""));
-  }
+  filters::ForEachChild(tree, [&](vtkDataObject* child, const std::string& name, unsigned int) {
+    this->Visit(child, group, parent.Name + (name.empty() || parent.Name.empty() ? "" : "/") + name);
+    ++group.back();
+  });
 }
 
 }  // namespace

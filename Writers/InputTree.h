@@ -25,7 +25,7 @@ struct ArrayDescription
   bool HidesUndefined = false;  ///< true: NaN is "no value", see Variable::UndefinedFrom
   /// True: all values are NaN, as in arrays that the reader adds to blocks without the variable. The writer
   /// skips this array if other pieces have values.
-  bool IsBlank = false;
+  bool IsUndefined = false;
   bool Positions = false;  ///< true: the array has the node positions of a curvilinear grid
   MeshRole Role = MeshRole::Values;
   int CellList = 0;  ///< see Variable::CellList

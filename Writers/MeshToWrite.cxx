@@ -1,12 +1,11 @@
 #include "ArraysToWrite.h"
 
 #include "Base/Error.h"
+#include "Filters/Blocks.h"
 #include "Filters/VtkVersions.h"
 
 #include <vtkCellArray.h>
-#include <vtkCellData.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkPointData.h>
 #include <vtkPointSet.h>
 #include <vtkPoints.h>
 #include <vtkPolyData.h>
@@ -39,7 +38,7 @@ void AddMeshArray(vtkDataSet* grid, ArrayDescription description, GridPiece& pie
   vtkDataArray* const array = MeshArrayOf(grid, description);
   if (array && array->GetNumberOfTuples() > 0) {
     description.Components = array->GetNumberOfComponents();
-    description.Type = TypeToWrite(array, fmt::format("array '{}'", description.Name));
+    description.Type = TypeToWrite(array);
     piece.Arrays.push_back(description);
   }
 }
@@ -108,10 +107,8 @@ vtkDataArray* MeshArrayOf(vtkDataSet* grid, const ArrayDescription& description)
     default:
       break;
   }
-  vtkDataSetAttributes* const attributes = description.Center == Centering::Cell
-                                               ? static_cast<vtkDataSetAttributes*>(grid->GetCellData())
-                                               : grid->GetPointData();
-  return attributes->GetArray(vtkDataSetAttributes::GhostArrayName());
+  return filters::AttributesOf(grid, description.Center == Centering::Node)
+      ->GetArray(vtkDataSetAttributes::GhostArrayName());
 }
 
 }  // namespace patchio

@@ -599,15 +599,15 @@ void CatalogMaker::AddVariables()
     for (const ArrayDescription& array : this->PieceOfPatch(p).Arrays) {
       there.push_back(this->FindOrAddVariable(array));
       hasValues.resize(data.Variables.size(), false);
-      hasValues[there.back()] = hasValues[there.back()] || !array.IsBlank;
+      hasValues[there.back()] = hasValues[there.back()] || !array.IsUndefined;
     }
   }
   data.ResetPresence();
   for (std::size_t p = 0; p < variables.size(); ++p) {
     for (std::size_t i = 0; i < variables[p].size(); ++i) {
       const int variable = variables[p][i];
-      const bool blank = this->PieceOfPatch(p).Arrays[i].IsBlank && hasValues[variable];
-      data.SetPresence(variable, static_cast<int>(p), blank ? Presence::Absent : Presence::Stored);
+      const bool undefined = this->PieceOfPatch(p).Arrays[i].IsUndefined && hasValues[variable];
+      data.SetPresence(variable, static_cast<int>(p), undefined ? Presence::Absent : Presence::Stored);
     }
   }
 }

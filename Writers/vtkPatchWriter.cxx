@@ -2,6 +2,7 @@
 
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/Text.h"
 #include "Filters/BlockFilter.h"
 #include "Formats/Container/ContainerLog.h"
 #include "InputStep.h"
@@ -49,7 +50,7 @@ bool DependsOn(vtkAlgorithm* algorithm, const std::string& folder)
   if (auto* reader = vtkPatchReader::SafeDownCast(algorithm)) {
     for (int i = 0; i < reader->GetNumberOfFileNames(); ++i) {
       const std::string file = CanonicalFolder(reader->GetFileName(i));
-      if (file == folder || file.rfind(folder + "/", 0) == 0) {
+      if (file == folder || BeginsWith(file, folder + "/")) {
         return true;
       }
     }
@@ -103,8 +104,7 @@ std::string DateOf(Communicator& ranks, vtkDataObject* data)
   vtkAbstractArray* const array =
       data && data->GetFieldData() ? data->GetFieldData()->GetAbstractArray("date") : nullptr;
   auto* const text = vtkStringArray::SafeDownCast(array);
-  return FirstNonEmpty(
-      ranks, text && text->GetNumberOfValues() == 1 ? text->GetValue(0) : std::string());
+  return FirstNonEmpty(ranks, text && text->GetNumberOfValues() == 1 ? text->GetValue(0) : std::string());
 }
 
 /// Returns whether the writer has an output configuration.
@@ -302,9 +302,7 @@ void vtkPatchWriter::WriteSteps()
           .reset(new output::ChannelOutput(config, inBackground ? *self.BackgroundRanks : *ranks));
     }
     this->WriteStep(inBackground ? *self.Background : *directOutput, *ranks, step, notes);
-    if (!earlierError.empty()) {
-      throw Error(earlierError);
-    }
+    ThrowFault(earlierError);
   }
   if (ranks->Rank() == 0 && !notes.empty()) {
     vtkWarningMacro(<< JoinLines({notes.begin(), notes.end()}));

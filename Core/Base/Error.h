@@ -15,6 +15,14 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// Throws Error(fault) unless `fault` is empty.
+inline void ThrowFault(const std::string& fault)
+{
+  if (!fault.empty()) {
+    throw Error(fault);
+  }
+}
+
 /// Makes an error about one file: what was expected in it, what was found, and what to do. All parts are
 /// texts without a full stop at the end; `advice` may be empty.
 Error FileError(const std::string& file, const std::string& expected, const std::string& found,

@@ -76,9 +76,7 @@ LocatedDataset& Hdf5Locator::FindDataset(const std::string& path, const std::str
       }
     });
   }
-  if (!found.Problem.empty()) {
-    throw Error(found.Problem);
-  }
+  ThrowFault(found.Problem);
   return found;
 }
 
@@ -88,9 +86,7 @@ Location Hdf5Locator::LocateAt(const DatasetLocation& location, const PatchVaria
   if (!found.Checked) {
     found.Checked = true;
     found.Problem = CatchError([&] { this->Check(found, location, request); });
-    if (!found.Problem.empty()) {
-      throw Error(found.Problem);
-    }
+    ThrowFault(found.Problem);
   }
   const hdf5::DatasetRange& range = location.Range;
   const std::uint64_t count = range.Count + range.StepStride * static_cast<std::uint64_t>(range.Steps - 1);

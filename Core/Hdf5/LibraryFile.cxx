@@ -357,7 +357,8 @@ public:
     isDead = true;
     return reply == ReplyOutOfMemory
                ? "values that make the HDF5 library use too much memory"
-               : "values that make the HDF5 library crash or hang, or its process was killed";
+               : "values that make the HDF5 library crash or hang, or no values because the process of "
+                 "the library was killed";
   }
 
 private:

@@ -214,7 +214,7 @@ Message Structure::SharedTypeMessage(Cursor& message)
       return type;
     }
   }
-  throw Corrupt("a shared message without a type");
+  throw Corrupt("a shared datatype in an object without a datatype");
 }
 
 Datatype Structure::SharedType(Cursor& message)

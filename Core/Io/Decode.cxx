@@ -230,7 +230,7 @@ T BoundIn(double bound, double toward)
 }
 
 template <typename T>
-bool BlankRange(T* values, std::int64_t count, double from, double to)
+bool ReplaceRange(T* values, std::int64_t count, double from, double to)
 {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const T low = BoundIn<T>(from, infinity);
@@ -247,12 +247,12 @@ bool BlankRange(T* values, std::int64_t count, double from, double to)
 
 }  // namespace
 
-bool BlankUndefined(void* values, std::int64_t count, ElementType type, double from, double to)
+bool ReplaceUndefined(void* values, std::int64_t count, ElementType type, double from, double to)
 {
   if (type == ElementType::Float32) {
-    return BlankRange(static_cast<float*>(values), count, from, to);
+    return ReplaceRange(static_cast<float*>(values), count, from, to);
   }
-  return type == ElementType::Float64 && BlankRange(static_cast<double*>(values), count, from, to);
+  return type == ElementType::Float64 && ReplaceRange(static_cast<double*>(values), count, from, to);
 }
 
 Dims ArrayShape::StoredDims() const

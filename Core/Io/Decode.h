@@ -19,7 +19,7 @@ void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes);
 
 /// Replaces floating-point values in `from` .. `to` by NaN, in place. Returns whether any value is NaN
 /// afterwards. Leaves integers unchanged and returns false for them.
-bool BlankUndefined(void* values, std::int64_t count, ElementType type, double from, double to);
+bool ReplaceUndefined(void* values, std::int64_t count, ElementType type, double from, double to);
 
 /// The shape of an array that holds one patch, with its numbers of stored and delivered ghost layers.
 struct ArrayShape

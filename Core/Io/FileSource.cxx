@@ -121,9 +121,7 @@ private:
 
   static std::shared_ptr<File> OpenNew(Slot& slot)
   {
-    if (!slot.Fault.empty()) {
-      throw Error(slot.Fault);
-    }
+    ThrowFault(slot.Fault);
     try {
       return std::make_shared<PreadFile>(slot.Path, slot.Sequential);
     } catch (const TooManyOpenFiles&) {

@@ -113,9 +113,7 @@ void RunTasksOrThrow(std::size_t tasks, int limit, Work work)
     const std::lock_guard<std::mutex> guard(lock);
     fault = fault.empty() ? problem : fault;
   });
-  if (!fault.empty()) {
-    throw Error(fault);
-  }
+  ThrowFault(fault);
 }
 
 }  // namespace patchio

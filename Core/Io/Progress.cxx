@@ -121,11 +121,7 @@ bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
   if (together.Stopped()) {
     return false;
   }
-  RunOnAllRanks(ranks, [&] {
-    if (!fault.empty()) {
-      throw Error(fault);
-    }
-  });
+  RunOnAllRanks(ranks, [&] { ThrowFault(fault); });
   return true;
 }
 

@@ -91,7 +91,7 @@ bool NeedsSwap(ElementType type, bool bigEndian)
   return SizeOf(type) > 1 && bigEndian == HostIsLittleEndian();
 }
 
-bool BlanksUndefined(const ReadTarget& target)
+bool ReplacesUndefined(const ReadTarget& target)
 {
   return target.Info && target.Info->HasUndefined();
 }
@@ -99,7 +99,7 @@ bool BlanksUndefined(const ReadTarget& target)
 /// Converts stored values to this machine's byte order and replaces undefined values by NaN. Sets
 /// Destination::HasUndefined if a value is NaN afterwards, or if `bytes` is 0 (values that were never
 /// written).
-void BlankStored(
+void ConvertStored(
     const ReadTarget& target, ElementType type, bool bigEndian, std::byte* values, std::uint64_t bytes)
 {
   const auto count = static_cast<std::int64_t>(bytes / SizeOf(type));
@@ -107,7 +107,7 @@ void BlankStored(
     SwapByteOrder(values, count, SizeOf(type));
   }
   if (count == 0 ||
-      BlankUndefined(values, count, type, target.Info->UndefinedFrom, target.Info->UndefinedTo)) {
+      ReplaceUndefined(values, count, type, target.Info->UndefinedFrom, target.Info->UndefinedTo)) {
     target.ForEach([](const Destination& destination) {
       if (destination.HasUndefined) {
         destination.HasUndefined->store(true, std::memory_order_relaxed);
@@ -226,8 +226,8 @@ private:
   void SumChunk(const Segment& segment, const std::byte* values) const;
   std::byte* DecompressDirect(const ChunkedArray& array, const Chunk& chunk, const Segment& segment,
       const ReadTarget& target, const std::byte* stored) const;
-  void PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Segment& segment, const ReadTarget& target,
-      std::byte* stored) const;
+  void PlaceConverted(ChunkedArray array, const Chunk& chunk, const Segment& segment,
+      const ReadTarget& target, std::byte* stored) const;
   const std::byte* Decode(
       const ChunkedArray& array, const Chunk& chunk, const Segment& segment, const std::byte* stored) const;
   void PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Segment& segment,
@@ -283,13 +283,13 @@ void RequestReader::PlaceByteRange(const Segment& segment, const ReadTarget& tar
     this->Sums->Set(&segment - this->FirstSegment,
         Crc32Contribution(sum, byteRange.Bytes - segment.Begin - segment.Bytes));
   }
-  const bool blanks = BlanksUndefined(target);
-  if (blanks) {
-    BlankStored(target, byteRange.Type, byteRange.BigEndian, values, segment.Bytes);
+  const bool converted = ReplacesUndefined(target);
+  if (converted) {
+    ConvertStored(target, byteRange.Type, byteRange.BigEndian, values, segment.Bytes);
   }
   target.ForEach([&](const Destination& destination) {
     PlaceRun(destination.Mapping, values, segment.Begin / elementBytes, segment.Bytes / elementBytes,
-        elementBytes, !blanks && NeedsSwap(byteRange.Type, byteRange.BigEndian),
+        elementBytes, !converted && NeedsSwap(byteRange.Type, byteRange.BigEndian),
         (*target.Slots)[segment.Component], destination.Data);
   });
 }
@@ -301,9 +301,9 @@ void RequestReader::PlaceStoredChunk(
   const Chunk& chunk = this->Table.Chunks[segment.Begin];
   try {
     CheckChunkedArray(array);
-    if (BlanksUndefined(target)) {
+    if (ReplacesUndefined(target)) {
       const LargeChunkLock lock(array, this->Reader);
-      this->PlaceBlanked(array, chunk, segment, target, stored);
+      this->PlaceConverted(array, chunk, segment, target, stored);
     } else if (const std::byte* direct = this->DecompressDirect(array, chunk, segment, target, stored)) {
       this->SumChunk(segment, direct);
     } else {
@@ -349,7 +349,7 @@ void RequestReader::PlaceValues(const ChunkedArray& array, const Chunk& chunk, c
 }
 
 /// Places the values of a chunk, with undefined stored values replaced by NaN.
-void RequestReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Segment& segment,
+void RequestReader::PlaceConverted(ChunkedArray array, const Chunk& chunk, const Segment& segment,
     const ReadTarget& target, std::byte* stored) const
 {
   const std::byte* const decoded = this->Decode(array, chunk, segment, stored);
@@ -360,7 +360,7 @@ void RequestReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const S
     copy.assign(decoded, decoded + bytes);
     stored = copy.data();
   }
-  BlankStored(target, array.Type, array.BigEndian, stored, bytes);
+  ConvertStored(target, array.Type, array.BigEndian, stored, bytes);
   array.BigEndian = !HostIsLittleEndian();
   this->PlaceValues(array, chunk, segment, target, decoded ? stored : nullptr);
 }

@@ -41,7 +41,7 @@ public:
     for (std::size_t task = 0; task < this->Table.Locations.size(); ++task) {
       this->AddTask(static_cast<std::uint32_t>(task));
     }
-    this->SortWhole();
+    this->SortWholeTasks();
     const std::uint64_t total = std::accumulate(this->FileSegments.begin(), this->FileSegments.end(),
         std::uint64_t(0), [](std::uint64_t sum, const FileSegment& segment) { return sum + segment.Bytes; });
     this->Limits = LimitsOf(storage, total, threads);
@@ -68,7 +68,7 @@ private:
   void AddTask(std::uint32_t task);
   void AddByteRanges(std::uint32_t task);
   void AddChunks(std::uint32_t task);
-  void SortWhole();
+  void SortWholeTasks();
   void Cut();
   void Merge();
   void FindSequentialFiles();
@@ -142,7 +142,7 @@ void Planner::AddChunks(std::uint32_t task)
   }
 }
 
-void Planner::SortWhole()
+void Planner::SortWholeTasks()
 {
   const auto key = [this](std::uint32_t task) {
     const ByteRange& first = this->Table.ByteRanges[this->Table.Locations[task].First];

@@ -50,7 +50,7 @@ struct RequestedArrays
   std::vector<VariableRequest> Variables;
   bool FindRanges = false;  ///< fills LoadedArray::Range
   /// Fingerprint of the file that describes the step, for the cache.
-  FileFingerprints DescribedBy;
+  FileFingerprints DescribingFingerprint;
 };
 
 /// The settings of one rank's read: threads, checks and request sizes.

@@ -365,9 +365,7 @@ void OpenedSeries::Close()
 
 void OpenedSeries::OpenAny(Communicator& ranks)
 {
-  if (!this->NoReadableStep.empty()) {
-    throw Error(this->NoReadableStep);
-  }
+  ThrowFault(this->NoReadableStep);
   const std::size_t steps = this->SeriesOfFiles.Steps.size();
   for (std::size_t i = 0; this->DisplayedPath.empty() && i < steps; ++i) {
     try {

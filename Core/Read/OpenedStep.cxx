@@ -144,7 +144,7 @@ void OpenedStep::CheckUnchanged() const
   }
 }
 
-FileFingerprints OpenedStep::DescribedBy() const
+FileFingerprints OpenedStep::DescribingFingerprint() const
 {
   return {{this->Description->Path,
       TrustedFingerprint(this->Describing.Before, this->Describing.Now, this->Settings.SettleSeconds)}};

@@ -60,7 +60,7 @@ public:
   /// missing.
   bool IsUnchanged() const;
   /// The fingerprint of the describing file before the step was opened; see TrustedFingerprint().
-  FileFingerprints DescribedBy() const;
+  FileFingerprints DescribingFingerprint() const;
 
   /// The source of the metadata, for the report, such as "from the index file ..." or "indexed by 4 ranks in
   /// 0.31 s, saved to ..."; may be empty.

@@ -358,7 +358,8 @@ RankTasks::RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog
   if (this->Request->Cache) {
     this->Fingerprints =
         CheckFingerprints(this->Table.Files, this->Request->Threads, this->Request->SettleSeconds);
-    this->Fingerprints.insert(this->Request->DescribedBy.begin(), this->Request->DescribedBy.end());
+    this->Fingerprints.insert(
+        this->Request->DescribingFingerprint.begin(), this->Request->DescribingFingerprint.end());
   }
   this->Arrays.SetTypes(this->Table);
   this->Messages.resize(this->PatchVariables.size());

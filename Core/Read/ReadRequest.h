@@ -70,7 +70,7 @@ struct StepOptions
   bool Sphere = false;        ///< put geographic grids on a sphere
   bool PatchIds = false;      ///< add cell arrays with the number of each cell's patch
   bool Vectors = true;        ///< also add arrays of the vectors of ComposedVectors()
-  bool Partial = false;       ///< add no blank arrays for variables that a block's patches lack
+  bool Partial = false;       ///< add no arrays for variables that a block's patches lack
   RegionOfInterest Region;
   bool Slice = false;  ///< show only the slice by the region's plane, if possible; see StepPlan::Sliced
   std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all patches

@@ -115,7 +115,7 @@ void ReportMissingPositions(const Catalog& catalog, const RequestedArrays& reque
 
 /// Determines which variables some blocks of all ranks have and others lack, and whether there are undefined
 /// values. Collective: every rank of the communicator calls it.
-void SetBlankArrays(LoadedStep& loaded)
+void SetSubstitutes(LoadedStep& loaded)
 {
   // Ranks whose grids are kept read fewer variables than other ranks.
   std::vector<VariableState> arrays(loaded.RequestedVariables.size());
@@ -139,10 +139,11 @@ void SetBlankArrays(LoadedStep& loaded)
   arrays = CombineVariableStates(*loaded.Ranks, std::move(arrays));
   for (const std::size_t a : numbers) {
     const VariableState& variable = arrays[a];
-    const bool blank = variable.IsPartial && variable.Type >= 0 && !loaded.Options.Partial;
-    loaded.Blanks.push_back(
-        blank ? std::optional<BlankArray>({static_cast<ElementType>(variable.Type), variable.OfPoints})
-              : std::nullopt);
+    const bool substituted = variable.IsPartial && variable.Type >= 0 && !loaded.Options.Partial;
+    loaded.Substitutes.push_back(
+        substituted
+            ? std::optional<SubstituteArray>({static_cast<ElementType>(variable.Type), variable.OfPoints})
+            : std::nullopt);
   }
   loaded.HasUndefined = std::any_of(
       arrays.begin(), arrays.end(), [](const VariableState& variable) { return variable.HasUndefined; });
@@ -185,7 +186,7 @@ std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallbac
         return located.Step->Locate(requests, located.Request->Threads, goesOn, located.Request->Verify);
       };
       fatal = CatchError([&] {
-        located.Request->DescribedBy = located.Step->DescribedBy();
+        located.Request->DescribingFingerprint = located.Step->DescribingFingerprint();
         located.ReadOfRank = std::make_shared<RankRead>(locate, located.SharedData, located.Request);
       });
     };
@@ -235,7 +236,7 @@ LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgres
   if (again) {
     loaded.Outcome = LoadOutcome::Replan;
   } else {
-    SetBlankArrays(loaded);
+    SetSubstitutes(loaded);
   }
   return loaded;
 }

@@ -62,7 +62,7 @@ enum class LoadOutcome
 
 /// The form of the array that stands for a variable on blocks that lack it, so that all blocks have the same
 /// arrays.
-struct BlankArray
+struct SubstituteArray
 {
   ElementType Type = ElementType::Float32;
   bool OfPoints = false;  ///< the variable lies on lists of points
@@ -73,9 +73,9 @@ struct LoadedStep : LocatedStep
 {
   LoadOutcome Outcome = LoadOutcome::Complete;
   LoadResult Result;
-  /// The blank array of each variable of Variables(); nullopt if no block needs a blank array, or
+  /// The array without values of each variable of Variables(); nullopt if no block needs one, or
   /// StepOptions::Partial is set.
-  std::vector<std::optional<BlankArray>> Blanks;
+  std::vector<std::optional<SubstituteArray>> Substitutes;
   bool HasUndefined = false;  ///< some values on some rank are undefined
 
   /// The variables that were read, in the order of the arrays.

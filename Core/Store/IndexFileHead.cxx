@@ -411,9 +411,7 @@ void ThrowFirstFault(const std::vector<std::string>& faults)
       cause = fault;
     }
   }
-  if (!cause.empty()) {
-    throw Error(cause);
-  }
+  ThrowFault(cause);
 }
 
 }  // namespace

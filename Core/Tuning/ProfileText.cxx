@@ -29,11 +29,6 @@ constexpr double MostTime = 4e9;           ///< seconds since 1970: in the year 
 
 // ---- Writing ----
 
-std::string UtcText(double seconds)
-{
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
-}
-
 OrderedJson JsonOf(const Mount& mount)
 {
   OrderedJson json;
@@ -363,6 +358,11 @@ Json ParseJson(const std::string& text, const std::string& file)
 }
 
 }  // namespace
+
+std::string UtcText(double seconds)
+{
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
 
 std::string TextOf(const StorageProfile& profile)
 {

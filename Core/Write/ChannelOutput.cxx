@@ -273,11 +273,7 @@ void ChannelOutput::WriteParts(std::int64_t step, std::vector<StepPart> parts, s
 void ChannelOutput::WritePart(std::int64_t step, StepPart& part)
 {
   const Sink& sink = this->Sinks[part.Channel];
-  const auto check = [&] {
-    if (!part.Fault.empty()) {
-      throw Error(part.Fault);
-    }
-  };
+  const auto check = [&] { ThrowFault(part.Fault); };
   const std::string unprepared = CatchError(
       [&] { sink.Destination->CopiesParts() ? check() : RunOnAllRanks(this->WritingRanks(), check); });
   if (!unprepared.empty()) {

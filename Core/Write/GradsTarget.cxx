@@ -304,9 +304,7 @@ void GradsTarget::WriteValues(
     fault = fault.empty() ? problem : fault;
   }
   RunOnAllRanks(this->Ranks, [&] {
-    if (!fault.empty()) {
-      throw Error(fault);
-    }
+    ThrowFault(fault);
     this->File->Flush();
   });
 }

@@ -81,9 +81,7 @@ PendingStep KwaveTarget::Prepare(container::StepToWrite step, const SimulationAr
   SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, {}};
   sample.Fault = CatchError([&] {
     sample.Local = this->LocalSensorOf(source.Declared);
-    if (!source.Fault.empty()) {
-      throw Error(source.Fault);
-    }
+    ThrowFault(source.Fault);
     this->Uniform.CheckDescription(step.Data);
     this->CheckSupported(step.Data);
     if (this->Uniform.IsEmpty()) {

@@ -385,9 +385,7 @@ void Output::SetPatches(const std::vector<DeclaredPatch>& patches, const std::st
   this->CheckIsComputeRank();
   this->Ranks->Enter("patchio_patches");
   RunOnAllRanks(*this->Ranks, [&] {
-    if (!fault.empty()) {
-      throw Error(fault);
-    }
+    ThrowFault(fault);
     this->Declared->CheckGrid();
   });
   this->NewDeclaration().SetPatches(*this->Ranks, patches);

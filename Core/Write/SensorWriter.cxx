@@ -656,9 +656,7 @@ void SensorWriter::Open()
 void SensorWriter::CheckSamples() const
 {
   for (const SensorSample& sample : this->Gathered) {
-    if (!sample.Fault.empty()) {
-      throw Error(sample.Fault);
-    }
+    ThrowFault(sample.Fault);
   }
 }
 

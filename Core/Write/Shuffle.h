@@ -89,7 +89,8 @@ public:
     const std::byte* Bytes = nullptr;
     std::uint64_t Count = 0;
   };
-  /// Returns this rank's part after Exchange(). The bytes stay valid until the second next call of Begin().
+  /// Returns this rank's part after Exchange(). The bytes stay valid until Begin() was
+  /// called twice.
   /// Throws Error if the part is incomplete, or if Exchange() has failed on a rank.
   Part ReceivedPart();
 

@@ -354,11 +354,7 @@ void StepWriter::WriteRun(const ValuesAtOffset* values, std::size_t count, Writt
 
 std::string StepWriter::Finish()
 {
-  RunOnAllRanks(this->Ranks, [&] {
-    if (!this->Fault.empty()) {
-      throw Error(this->Fault);
-    }
-  });
+  RunOnAllRanks(this->Ranks, [&] { ThrowFault(this->Fault); });
   const auto all = UnpackValues<WrittenValues>(this->Ranks.Gather(PackValues(this->Written)));
   RunOnRankZero(this->Ranks, [&] { this->WriteTables(all); });
   if (this->Record.HasCompression()) {

@@ -64,11 +64,6 @@ int vtkPVPatchContour::ProcessRequest(
   return 1;
 }
 
-bool vtkPVPatchContour::UsesPointArray()
-{
-  return patchio::GetArrayToProcess(*this).Association != vtkDataObject::FIELD_ASSOCIATION_CELLS;
-}
-
 int vtkPVPatchContour::RequestData(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
@@ -91,7 +86,8 @@ int vtkPVPatchContour::RequestData(
 bool vtkPVPatchContour::ContourByPatchIO(vtkDataObject* input, vtkDataObject* output)
 {
   // ParaView is fast on points of a single grid.
-  const bool isSupported = BlocksIn(input) || (vtkDataSet::SafeDownCast(input) && !this->UsesPointArray());
+  const bool usesCells = patchio::GetArrayToProcess(*this).OfCells();
+  const bool isSupported = BlocksIn(input) || (vtkDataSet::SafeDownCast(input) && usesCells);
   if (!this->UsePatchIO || !isSupported || !this->GetGenerateTriangles()) {
     return false;
   }
@@ -113,7 +109,8 @@ int vtkPVPatchContour::ContourByParaView(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
-  const bool usesCells = !this->UsesPointArray() && (vtkDataSet::SafeDownCast(input) || BlocksIn(input));
+  const bool usesCells =
+      patchio::GetArrayToProcess(*this).OfCells() && (vtkDataSet::SafeDownCast(input) || BlocksIn(input));
   if (!usesCells && !BlocksIn(input)) {
     return this->Superclass::RequestData(request, inputs, outputs);
   }

@@ -51,8 +51,6 @@ private:
   /// these contours.
   bool ContourByPatchIO(vtkDataObject* input, vtkDataObject* output);
   int ContourByParaView(vtkInformation*, vtkInformationVector**, vtkInformationVector*);
-  /// Returns whether the selected array is not a cell array.
-  bool UsesPointArray();
 
   bool UsePatchIO = true;
   vtkNew<vtkPatchContour> Inner;

@@ -113,8 +113,7 @@ def _mesh_of(step, arrays, block):
 def _uniform_grids(step, rows):
     """Yields a vtkImageData without arrays for each block of a uniform grid. rows: the blocks, see Step._plan_blocks()."""
     levels = rows["level"]
-    extra_nodes = np.array([[axis < step.dimension and not flat[axis] for axis in range(3)] for flat in step._flat], int)[levels]
-    sizes, spacings = rows["upper"] - rows["lower"] + 1 + extra_nodes, step.levels["spacing"][levels]
+    sizes, spacings = rows["upper"] - rows["lower"] + 1 + step._extra_nodes[levels], step.levels["spacing"][levels]
     for size, origin, spacing in zip(sizes.tolist(), (step.origin + rows["lower"] * spacings).tolist(), spacings.tolist()):
         grid = vtkCommonDataModel.vtkImageData()
         grid.SetDimensions(size)

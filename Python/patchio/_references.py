@@ -218,9 +218,7 @@ def _shape_of(step, variable, patch, ghosts):
     sizes = (box["upper"] - box["lower"] + 1).astype(np.int64)
     if step.level_roles[level] == "points":
         return (int(sizes.prod()),)
-    used = np.arange(3) < step.dimension
-    sizes = sizes + (used & ~np.array(step._flat[level], bool) if variable.centering == "node" else 0)
-    sizes = sizes + 2 * np.array(ghosts) * used
+    sizes = sizes + (step._extra_nodes[level] if variable.centering == "node" else 0) + 2 * np.array(ghosts)
     return tuple(sizes[:step.dimension][::-1].tolist())
 
 

@@ -17,8 +17,7 @@ def corners(step):
     """Returns the lowest and highest positions of the patches: two arrays, n x 3. The positions of curvilinear grids, meshes and
     lists of points are undefined."""
     level = step.patches["level"]
-    extra_nodes = (np.arange(3) < step.dimension) & ~np.array(step._flat, bool).reshape(-1, 3)[level]
-    lower, upper = step.patches["lower"], step.patches["upper"] + extra_nodes
+    lower, upper = step.patches["lower"], step.patches["upper"] + step._extra_nodes[level]
     if step.axes:
         return tuple(np.stack([axis.positions[ends[:, a] - axis.first] for a, axis in enumerate(step.axes)], 1)
                      for ends in (lower, upper))
@@ -105,7 +104,7 @@ def patches_with(step, name):
     sampled on one grid."""
     step._variable_number(name)
     check_can_sample(step)
-    patches = np.flatnonzero(step.presence[list(step.variables).index(name)])
+    patches = np.flatnonzero(step._presence_of(name))
     roles = np.array(step.level_roles)[step.patches["level"][patches]]
     if (roles == "points").any():
         raise step_error(step, "'%s' has values at scattered points, not on a grid. Use Step.positions() for their positions.", name)

@@ -90,7 +90,9 @@ class Step:
         self.axes = [Axis(first, np.array(positions), np.array(labels)) for first, positions, labels in fields["axes"]]
         self.report, self.report_text, self.faults = {}, "", []
         self._core, self._threads, self._verify = core, data._threads, data._verify
-        self._flat, self._lattice, self._patches_change = fields["level_flat"], fields["lattice"], fields["patches_change"]
+        self._lattice, self._patches_change = fields["lattice"], fields["patches_change"]
+        # For each level, the number of nodes minus the number of cells, along x, y and z.
+        self._extra_nodes = np.array(fields["level_nodes"], int).reshape(-1, 3)
         self._set_variables(fields)
         if core.warning:
             warnings.warn(core.warning, stacklevel=3)
@@ -314,8 +316,7 @@ class Step:
         """Returns the positions of the nodes of a box of cells of a level, along x, y and z. lower, upper: first and last cell."""
         found = []
         for axis in range(3):
-            extra_nodes = 1 if axis < self.dimension and not self._flat[level][axis] else 0
-            index = np.arange(lower[axis], upper[axis] + 1 + extra_nodes)
+            index = np.arange(lower[axis], upper[axis] + 1 + self._extra_nodes[level, axis])
             if self.axes:
                 found.append(self.axes[axis].positions[index - self.axes[axis].first])
             else:
@@ -339,6 +340,10 @@ class Step:
         index = lower + np.stack(np.unravel_index(cells, size, order="F"), 1)
         middle = np.where(np.arange(3) < self.dimension, 0.5, 0)
         return self.origin + (index + middle) * self.levels[level]["spacing"]
+
+    def _presence_of(self, name):
+        """Returns a bool array: True for each patch that has the variable."""
+        return self.presence[list(self.variables).index(name)]
 
     def _variable_names(self, variables):
         """Returns the argument `variables` of read() as a list of names."""

@@ -17,7 +17,7 @@ def patches_of(step, name, level):
     variable."""
     if name not in step.variables:
         return np.zeros(0, int)
-    present = step.presence[list(step.variables).index(name)]
+    present = step._presence_of(name)
     return np.flatnonzero(present if level is None else present & (step.patches["level"] == level))
 
 
@@ -52,9 +52,7 @@ class LevelArray:
             _, rows = step._plan_blocks([name], patches, None, "filled")
             cells = (rows["upper"] - rows["lower"] + 1).astype(np.int64).prod(1).sum()
         self.full = cells == (self.upper - self.lower + 1).astype(np.int64).prod() if full is None else full
-        first_level = step.patches["level"][patches[0]]
-        more = (np.arange(3) < step.dimension) & ~np.array(step._flat[first_level], bool)
-        self.extra_nodes = more.astype(int) * (variable.centering == "node")
+        self.extra_nodes = step._extra_nodes[step.patches["level"][patches[0]]] * (variable.centering == "node")
         self.axes = step.dimension
         sizes = (self.upper - self.lower + 1 + self.extra_nodes)[:self.axes][::-1]
         self.shape = tuple(sizes.tolist()) + ((variable.components,) if variable.components > 1 else ())

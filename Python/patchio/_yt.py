@@ -85,7 +85,7 @@ def _fields(step, names, patches, lower, upper):
 def _check_presence(step, names, patches):
     """Raises Error if a patch lacks one of the variables."""
     for name in names:
-        if not step.presence[list(step.variables).index(name)][patches].all():
+        if not step._presence_of(name)[patches].all():
             raise step_error(step, "to_yt() needs variables on every patch, but some patches lack '%s'. Choose other variables or levels.", name)
 
 

@@ -1,25 +1,21 @@
 // Times the listing of chunks for each of the five kinds of chunk lists that HDF5 has since version 1.10: by
 // PatchIO and by the HDF5 library, in turn. Prints a line of JSON with the seconds of each run, by kind of
 // list.
+#include "Driver.h"
+
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Hdf5/File.h"
 #include "Hdf5/Library.h"
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
 #include <filesystem>
 #include <functional>
-#include <iostream>
 #include <map>
-#include <string>
-#include <vector>
 
+namespace patchio::bench {
 namespace {
 
-using namespace patchio;
-
+constexpr hsize_t ChunkCount = 250000;  ///< of each data set but the first
 constexpr hsize_t ChunkValues = 16;
 
 /// A data set: its number of chunks, the extents that it may have, and whether filters compress it.
@@ -30,12 +26,11 @@ struct Kind
   bool Filtered, Early;
 };
 
-std::vector<Kind> KindsFor(hsize_t chunks)
-{
-  return {{"single", {1}, {1}, true, false}, {"implicit", {chunks}, {chunks}, false, true},
-      {"fixed array", {chunks}, {chunks}, true, false}, {"extensible array", {chunks}, {0}, true, false},
-      {"tree", {chunks / 100, 100}, {0, 0}, true, false}};
-}
+const std::vector<Kind> Kinds{{"single", {1}, {1}, true, false},
+    {"implicit", {ChunkCount}, {ChunkCount}, false, true},
+    {"fixed array", {ChunkCount}, {ChunkCount}, true, false},
+    {"extensible array", {ChunkCount}, {0}, true, false},
+    {"tree", {ChunkCount / 100, 100}, {0, 0}, true, false}};
 
 /// Writes chunks of equal bytes, because listing does not read the chunks.
 void WriteChunks(hid_t dataset, const Kind& kind)
@@ -76,12 +71,12 @@ void MakeDataset(hid_t file, const Kind& kind)
   WriteChunks(dataset, kind);
 }
 
-void MakeFile(const std::string& path, const std::vector<Kind>& kinds)
+void MakeFile(const std::string& path)
 {
   const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
   const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
-  for (const Kind& kind : kinds) {
+  for (const Kind& kind : Kinds) {
     MakeDataset(file, kind);
   }
 }
@@ -118,21 +113,23 @@ std::size_t Ours(const std::string& path, const Kind& kind)
   return hdf5::File(path).Find(kind.Name).Chunks.size();
 }
 
-nlohmann::json Measure(const std::string& path, const std::vector<Kind>& kinds, int rounds)
+nlohmann::json Measure(const std::string& path, int rounds)
 {
   const std::map<std::string, std::function<std::size_t(const std::string&, const Kind&)>> ways{
       {"library", Library}, {"ours", Ours}};
   if (!std::filesystem::exists(path)) {
-    MakeFile(path, kinds);
+    MakeFile(path);
   }
   nlohmann::json result;
   for (int round = 0; round < rounds; ++round) {
-    for (const Kind& kind : kinds) {
+    for (const Kind& kind : Kinds) {
       for (const auto& [name, list] : ways) {
         const Stopwatch watch;
-        const std::size_t listed = list(path, kind);
+        const hsize_t listed = list(path, kind);
         result[kind.Name][name].push_back(watch.Seconds());
-        result[kind.Name]["chunks of " + name] = listed;
+        if (listed != (kind.Name == std::string("single") ? 1 : ChunkCount)) {
+          throw Error(std::string("a wrong number of chunks: ") + kind.Name);
+        }
       }
     }
   }
@@ -141,21 +138,18 @@ nlohmann::json Measure(const std::string& path, const std::vector<Kind>& kinds, 
 
 }  // namespace
 
-int main(int argc, char** argv)
+Measurement Describe(CLI::App& program)
 {
-  CLI::App program("Lists the chunks of five data sets by PatchIO and by the HDF5 library.");
-  std::string path;
-  hsize_t chunks = 250000;
-  int rounds = 5;
-  program.add_option("file", path, "the file to make, if it is missing")->required();
-  program.add_option("--chunks", chunks, "of each of four data sets; a multiple of 100");
-  program.add_option("--rounds", rounds, "interleaved runs");
-  CLI11_PARSE(program, argc, argv);
-  try {
-    std::cout << Measure(path, KindsFor(chunks), rounds) << "\n";
-  } catch (const Error& error) {
-    std::cerr << error.what() << "\n";
-    return 77;
-  }
-  return 0;
+  struct Options
+  {
+    std::string Path;
+    int Rounds = 5;
+  };
+  const auto options = std::make_shared<Options>();
+  program.description("Lists the chunks of five data sets by PatchIO and by the HDF5 library.");
+  program.add_option("file", options->Path, "the file to make, if it is missing")->required();
+  program.add_option("--rounds", options->Rounds, "interleaved runs");
+  return [options] { return Measure(options->Path, options->Rounds); };
 }
+
+}  // namespace patchio::bench

@@ -1,6 +1,9 @@
 // Writes a step of equal blocks and reads it, in one of several ways. Prints the seconds of each part as one
 // JSON object. Under mpirun, the blocks are divided among the ranks, and the times are those of the slowest
 // rank.
+#include "Driver.h"
+#include "MadeUpStep.h"
+
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Stopwatch.h"
@@ -11,67 +14,25 @@
 #include "Read/CollectiveCalls.h"
 #include "Read/OpenedStep.h"
 #include "Read/RankRead.h"
-#include "RunUnderMpi.h"
 #include "Write/ContainerWriter.h"
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <numeric>
 
+namespace patchio::bench {
 namespace {
 
-using namespace patchio;
 using nlohmann::json;
 
 struct Options
 {
   std::string Folder;
   std::string How = "patchio";
-  int Blocks = 1000, Cells = 16, Steps = 1, Threads = 2, RanksAFile = 0;
+  int Blocks = 1000, Cells = 16, Steps = 1, Threads = 2;
   double Latency = StorageModel().Latency, Bandwidth = StorageModel().Bandwidth;
   bool Reads = false, InBox = false, Unverified = false;
 };
-
-double Slowest(Communicator& ranks, double seconds)
-{
-  const std::vector<double> all = ranks.AllGather(std::vector<double>{seconds});
-  return *std::max_element(all.begin(), all.end());
-}
-
-int BlocksAcross(const Options& options)
-{
-  return static_cast<int>(std::ceil(std::cbrt(options.Blocks)));
-}
-
-/// Returns one level of blocks that form a cube.
-Catalog BlocksOf(const Options& options, int rankCount)
-{
-  Catalog catalog;
-  catalog.Levels.resize(1);
-  catalog.Variables.resize(1);
-  catalog.Variables[0].Name = "density";
-  const int across = BlocksAcross(options);
-  for (int b = 0; b < options.Blocks; ++b) {
-    Patch& patch = catalog.Patches.emplace_back();
-    patch.Number = catalog.Levels[0].PatchCount++;
-    const Int3 place{b % across, b / across % across, b / across / across};
-    for (int axis = 0; axis < 3; ++axis) {
-      patch.Cells.Lower[axis] = place[axis] * options.Cells;
-      patch.Cells.Upper[axis] = patch.Cells.Lower[axis] + options.Cells - 1;
-    }
-    patch.Writer = static_cast<int>(std::int64_t(b) * rankCount / options.Blocks);
-  }
-  catalog.ResetPresence();
-  for (int b = 0; b < options.Blocks; ++b) {
-    catalog.SetPresence(0, b, Presence::Stored);
-  }
-  return catalog;
-}
 
 /// Returns the values of a block. All blocks share them, so that memory does not limit the test.
 std::vector<float> Values(const Options& options)
@@ -81,11 +42,12 @@ std::vector<float> Values(const Options& options)
   return values;
 }
 
-std::vector<int> BlocksOfRank(const Catalog& catalog, int rank)
+/// Returns the blocks that this rank writes.
+std::vector<int> OwnBlocks(const Catalog& catalog)
 {
   std::vector<int> mine;
   for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
-    if (catalog.Patches[p].Writer == rank) {
+    if (catalog.Patches[p].Writer == Ranks().Rank()) {
       mine.push_back(static_cast<int>(p));
     }
   }
@@ -107,17 +69,17 @@ std::string NameOf(int block)
   return "block." + std::to_string(block);
 }
 
-void WriteContainer(const Options& options, Communicator& ranks, const Catalog& catalog)
+void WriteContainer(const Options& options, const Catalog& catalog)
 {
   const std::vector<float> values = Values(options);
-  container::ContainerWriter writer(ranks, options.Folder + "/blocks.pio", {false, options.RanksAFile});
+  container::ContainerWriter writer(Ranks(), options.Folder + "/blocks.pio", {false, 0});
   for (int number = 0; number < options.Steps; ++number) {
     Catalog data = catalog;
     data.Step = number;
     data.Time = number;
     const auto step = writer.Begin({data, {ElementType::Float32}, {}});
     std::vector<container::PatchValues> mine;
-    for (const int block : BlocksOfRank(catalog, ranks.Rank())) {
+    for (const int block : OwnBlocks(catalog)) {
       mine.push_back({block, 0, values.data()});
     }
     step->Write(mine, options.Threads);
@@ -126,11 +88,11 @@ void WriteContainer(const Options& options, Communicator& ranks, const Catalog& 
 }
 
 /// Writes one data set per block, into one file per rank or into a common file.
-void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catalog)
+void WriteHdf5(const Options& options, const Catalog& catalog)
 {
   const std::vector<float> values = Values(options);
   const bool together = options.How == "parallel";
-  const std::string path = Hdf5Path(options, ranks.Rank());
+  const std::string path = Hdf5Path(options, Ranks().Rank());
   {
     const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS)), transfer(H5Pcreate(H5P_DATASET_XFER));
     if (together) {
@@ -141,7 +103,7 @@ void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catal
     const auto n = static_cast<hsize_t>(options.Cells);
     const hsize_t one[] = {n, n, n}, all[] = {static_cast<hsize_t>(options.Blocks), n, n, n};
     if (together) {  // one data set with the blocks of all ranks, the best case for collective writes
-      const std::vector<int> mine = BlocksOfRank(catalog, ranks.Rank());
+      const std::vector<int> mine = OwnBlocks(catalog);
       const hdf5::Handle space(H5Screate_simple(4, all, nullptr));
       const hdf5::Handle set(
           H5Dcreate2(file, "blocks", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
@@ -157,7 +119,7 @@ void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catal
       }
     } else {
       const hdf5::Handle space(H5Screate_simple(3, one, nullptr));
-      for (const int block : BlocksOfRank(catalog, ranks.Rank())) {
+      for (const int block : OwnBlocks(catalog)) {
         const hdf5::Handle set(H5Dcreate2(
             file, NameOf(block).c_str(), H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
         if (H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, transfer, values.data()) < 0) {
@@ -170,12 +132,12 @@ void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catal
 }
 
 /// Writes only the values, as a lower limit of the time.
-void WritePlain(const Options& options, Communicator& ranks, const Catalog& catalog)
+void WritePlain(const Options& options, const Catalog& catalog)
 {
   const std::vector<float> values = Values(options);
   const std::uint64_t bytes = values.size() * sizeof(float);
-  const std::vector<int> mine = BlocksOfRank(catalog, ranks.Rank());
-  const PlainFile file(PlainPath(options, ranks.Rank()), PlainFile::Purpose::Create);
+  const std::vector<int> mine = OwnBlocks(catalog);
+  const PlainFile file(PlainPath(options, Ranks().Rank()), PlainFile::Purpose::Create);
   std::filesystem::resize_file(file.Path(), bytes * mine.size());
   RunTasks(mine.size(), options.Threads, [&](std::size_t i) { file.Write(i * bytes, values.data(), bytes); });
   file.Flush();
@@ -185,9 +147,7 @@ struct ReadCost
 {
   double Metadata = 0;  ///< seconds until the locations of all bytes are known
   double Plan = 0;      ///< seconds from then until the first task can read; 0 for HDF5
-  double Values = 0;
-  double Sum = 0;
-  double Surplus = 1;  ///< bytes read / bytes of the blocks
+  double Surplus = 1;   ///< bytes read / bytes of the blocks
 };
 
 /// Returns whether the block lies in the fourth or fifth eighth of the cube along each axis. A curve through
@@ -195,22 +155,22 @@ struct ReadCost
 bool IsInBox(const Options& options, const Patch& block)
 {
   return std::all_of(block.Cells.Lower.begin(), block.Cells.Lower.end(), [&](int lower) {
-    const int eighth = 8 * lower / (BlocksAcross(options) * options.Cells);
+    const int eighth = 8 * lower / (EdgeOfCube(options.Blocks) * options.Cells);
     return eighth == 3 || eighth == 4;
   });
 }
 
 /// memory: the pool of earlier rounds.
-ReadCost ReadContainer(const Options& options, Communicator& ranks, const std::shared_ptr<MemoryPool>& memory)
+ReadCost ReadContainer(const Options& options, const std::shared_ptr<MemoryPool>& memory)
 {
   ReadCost cost;
   const Stopwatch watch;
   const std::string folder = options.Folder + "/blocks.pio";
-  const Series series = OpenSeries(ranks, {folder}, {}, IndexMode::Off);
-  const OpenedStep step(ranks, series.Steps.back().Path, IndexMode::Off);
+  const Series series = OpenSeries(Ranks(), {folder}, {}, IndexMode::Off);
+  const OpenedStep step(Ranks(), series.Steps.back().Path, IndexMode::Off);
   LoadRequest request;
   std::vector<int> mine;
-  const auto [first, end] = ShareOfRank(step.Data().Patches.size(), ranks.Rank(), ranks.Size());
+  const auto [first, end] = ShareOfRank(step.Data().Patches.size(), Ranks().Rank(), Ranks().Size());
   mine.resize(end - first);
   std::iota(mine.begin(), mine.end(), static_cast<int>(first));
   if (options.InBox) {
@@ -238,19 +198,16 @@ ReadCost ReadContainer(const Options& options, Communicator& ranks, const std::s
   if (!loaded.Faults.empty()) {
     throw Error(loaded.Faults[0].Message);
   }
-  cost.Values = watch.Seconds() - cost.Metadata - cost.Plan;
   double wanted = 0;
   for (const LoadedArray& array : loaded.Arrays) {
     wanted += static_cast<double>(array.Tuples * sizeof(float));
-    const auto* values = static_cast<const float*>(array.Values.get());
-    cost.Sum += static_cast<double>(values[0]) + values[array.Tuples - 1];
   }
   cost.Surplus = static_cast<double>(loaded.Report.Bytes) / wanted;
   return cost;
 }
 
 /// Reads one data set after another; each rank reads a part of each file. arrays: memory of earlier rounds.
-ReadCost ReadHdf5(const Options& options, Communicator& ranks, std::vector<std::vector<float>>& arrays)
+ReadCost ReadHdf5(const Options& options, std::vector<std::vector<float>>& arrays)
 {
   ReadCost cost;
   const std::size_t cells = std::size_t(options.Cells) * options.Cells * options.Cells;
@@ -263,7 +220,7 @@ ReadCost ReadHdf5(const Options& options, Communicator& ranks, std::vector<std::
     H5G_info_t info;
     H5Gget_info(file, &info);
     metadata += watch.Seconds() - before;
-    const auto [first, end] = ShareOfRank(info.nlinks, ranks.Rank(), ranks.Size());
+    const auto [first, end] = ShareOfRank(info.nlinks, Ranks().Rank(), Ranks().Size());
     for (std::size_t i = first; i < end; ++i) {
       const double opening = watch.Seconds();
       char name[64];
@@ -280,41 +237,34 @@ ReadCost ReadHdf5(const Options& options, Communicator& ranks, std::vector<std::
     }
   }
   cost.Metadata = metadata;
-  cost.Values = watch.Seconds() - metadata;
-  for (const std::vector<float>& values : arrays) {
-    cost.Sum += static_cast<double>(values.front()) + values.back();
-  }
   return cost;
 }
 
-ReadCost ReadPlain(const Options& options, Communicator& ranks, std::vector<std::vector<float>>& arrays)
+ReadCost ReadPlain(const Options& options, std::vector<std::vector<float>>& arrays)
 {
   ReadCost cost;
   const Stopwatch watch;
-  const PlainFile file(PlainPath(options, ranks.Rank()));
+  const PlainFile file(PlainPath(options, Ranks().Rank()));
   const std::size_t cells = std::size_t(options.Cells) * options.Cells * options.Cells;
   arrays.resize(file.Size() / sizeof(float) / cells, std::vector<float>(cells));
   cost.Metadata = watch.Seconds();
   RunTasks(arrays.size(), options.Threads,
       [&](std::size_t i) { file.Read(i * cells * sizeof(float), arrays[i].data(), cells * sizeof(float)); });
-  cost.Values = watch.Seconds() - cost.Metadata;
-  for (const std::vector<float>& values : arrays) {
-    cost.Sum += static_cast<double>(values.front()) + values.back();
-  }
   return cost;
 }
 
-json Measure(const Options& options, Communicator& ranks)
+/// Collective: every rank calls it.
+json Measure(const Options& options)
 {
-  const Catalog catalog = BlocksOf(options, ranks.Size());
+  const Catalog catalog = CubeOfPatches(options.Blocks, options.Cells, 1, Ranks().Size());
   if (!options.Reads) {
-    ranks.AllGather(std::vector<int>{});
+    Synchronize();
     const Stopwatch watch;
     const auto write = options.How == "patchio" ? WriteContainer
                        : options.How == "plain" ? WritePlain
                                                 : WriteHdf5;
-    write(options, ranks, catalog);
-    return {{"write", Slowest(ranks, watch.Seconds())}};
+    write(options, catalog);
+    return {{"write", Slowest(watch.Seconds())}};
   }
   const auto memory = std::make_shared<MemoryPool>();
   memory->SetKeptLimit(std::uint64_t(1) << 40);
@@ -323,50 +273,38 @@ json Measure(const Options& options, Communicator& ranks)
   double all = 0;
   for (int round = 0; round < options.Steps; ++round) {
     const Stopwatch watch;
-    cost = options.How == "patchio" ? ReadContainer(options, ranks, memory)
-           : options.How == "plain" ? ReadPlain(options, ranks, arrays)
-                                    : ReadHdf5(options, ranks, arrays);
+    cost = options.How == "patchio" ? ReadContainer(options, memory)
+           : options.How == "plain" ? ReadPlain(options, arrays)
+                                    : ReadHdf5(options, arrays);
     all = watch.Seconds();
   }
-  const std::vector<double> sums = ranks.AllGather(std::vector<double>{cost.Sum});
-  return {{"metadata", Slowest(ranks, cost.Metadata)}, {"plan", Slowest(ranks, cost.Plan)},
-      {"read", Slowest(ranks, cost.Values)}, {"all", Slowest(ranks, all)},
-      {"surplus", Slowest(ranks, cost.Surplus)}, {"sum", std::accumulate(sums.begin(), sums.end(), 0.0)}};
-}
-
-int Run(int argc, char** argv)
-{
-  CLI::App program("Writes and reads blocks in several ways");
-  Options options;
-  program.add_option("folder", options.Folder, "where the files are")->required();
-  program
-      .add_option("--how", options.How,
-          "hdf5: a file a rank, a data set a block; parallel: one file, collectively; plain: only the bytes")
-      ->check(CLI::IsMember({"patchio", "hdf5", "parallel", "plain"}));
-  program.add_option("--blocks", options.Blocks, "of all ranks");
-  program.add_option("--cells", options.Cells, "of a block along each axis");
-  program.add_option(
-      "--steps", options.Steps, "that a container gets; of reading: rounds, of which the last counts");
-  program.add_option("--threads", options.Threads, "of each rank");
-  program.add_option("--ranks-a-file", options.RanksAFile, "of a container; 0: all");
-  program.add_option("--latency", options.Latency, "seconds of a request");
-  program.add_option("--bandwidth", options.Bandwidth, "bytes a second of a request");
-  program.add_flag("--read", options.Reads, "read what was written");
-  program.add_flag("--box", options.InBox, "read only 1/64 of the domain; of a container");
-  program.add_flag(
-      "--unverified", options.Unverified, "do not compare values with checksums; of a container");
-  CLI11_PARSE(program, argc, argv);
-  const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
-  const json found = Measure(options, *ranks);
-  if (ranks->Rank() == 0) {
-    std::printf("%s\n", found.dump().c_str());
-  }
-  return 0;
+  return {{"metadata", Slowest(cost.Metadata)}, {"plan", Slowest(cost.Plan)}, {"all", Slowest(all)},
+      {"surplus", Slowest(cost.Surplus)}};
 }
 
 }  // namespace
 
-int main(int argc, char** argv)
+Measurement Describe(CLI::App& program)
 {
-  return RunUnderMpi(argc, argv, "patchio_bench_container", Run);
+  const auto options = std::make_shared<Options>();
+  program.description("Writes and reads blocks in several ways");
+  program.add_option("folder", options->Folder, "where the files are")->required();
+  program
+      .add_option("--how", options->How,
+          "hdf5: a file a rank, a data set a block; parallel: one file, collectively; plain: only the bytes")
+      ->check(CLI::IsMember({"patchio", "hdf5", "parallel", "plain"}));
+  program.add_option("--blocks", options->Blocks, "of all ranks");
+  program.add_option("--cells", options->Cells, "of a block along each axis");
+  program.add_option(
+      "--steps", options->Steps, "that a container gets; of reading: rounds, of which the last counts");
+  program.add_option("--threads", options->Threads, "of each rank");
+  program.add_option("--latency", options->Latency, "seconds of a request");
+  program.add_option("--bandwidth", options->Bandwidth, "bytes a second of a request");
+  program.add_flag("--read", options->Reads, "read what was written");
+  program.add_flag("--box", options->InBox, "read only 1/64 of the domain; of a container");
+  program.add_flag(
+      "--unverified", options->Unverified, "do not compare values with checksums; of a container");
+  return [options] { return Measure(*options); };
 }
+
+}  // namespace patchio::bench

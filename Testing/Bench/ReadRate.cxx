@@ -1,7 +1,8 @@
 // Reads a dump with PatchIO or with one of the methods to compare. Prints the seconds of each part as one
 // JSON object. Under mpirun, the patches are divided among the ranks, and the times are those of the slowest
 // rank.
-#include "Base/Communicator.h"
+#include "Driver.h"
+
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Hdf5/Library.h"
@@ -9,23 +10,20 @@
 #include "Plan/Partition.h"
 #include "Read/OpenedStep.h"
 #include "Read/RankRead.h"
-#include "RunUnderMpi.h"
+#include "SamraiDump.h"
 #include "Tuning/AutomaticThreads.h"
-
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include <sys/mman.h>
 #include <atomic>
-#include <cstdio>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <thread>
 
+namespace patchio::bench {
 namespace {
 
-using namespace patchio;
+using nlohmann::json;
 
 struct Options
 {
@@ -33,7 +31,6 @@ struct Options
   std::string How = "patchio";
   int Threads = 1;
   int Steps = 1;
-  int Variables = -1;
   int Patches = -1;
   double Warm = 0;
   bool IndexFile = false;
@@ -41,7 +38,7 @@ struct Options
   double Bandwidth = StorageModel().Bandwidth;
   bool LibraryLocate = false;
   bool Merged = false;
-  std::string Automatic;  ///< a policy; empty: the number of threads is given
+  bool Automatic = false;
 };
 
 /// The seconds of each part, and the amount of data.
@@ -49,18 +46,12 @@ struct Cost
 {
   double Open = 0;
   double Locate = 0;
-  double Plan = 0;
   double Blocks = 0;         ///< making the blocks, as vtkPatchReader does once per step
   std::vector<double> Read;  ///< one value per step, including planning
   double Bytes = 0;          ///< bytes of the values of one step
   /// The sum of all values of the last step, to check that all methods read the same values. With merged
   /// blocks, fill values of gaps count, and values under finer patches may not count.
   double Sum = 0;
-  double Requests = 0;
-  std::vector<int> InFlight;  ///< reads in flight of all ranks that Automatic wants at the end of each step
-  std::vector<ThreadChange> Found;  ///< changes of the thread number in all steps
-  std::vector<ReadWindow> Windows;
-  double Load = 0;  ///< last estimate of NC
 };
 
 double SumOf(const float* values, std::size_t count)
@@ -72,7 +63,7 @@ double SumOf(const float* values, std::size_t count)
   return sum;
 }
 
-std::vector<int> PatchesOfRank(const Options& options, const Catalog& catalog, const Communicator& ranks)
+std::vector<int> PatchesOfRank(const Options& options, const Catalog& catalog)
 {
   std::vector<int> all(catalog.Patches.size());
   if (options.Patches >= 0 && options.Patches < static_cast<int>(all.size())) {
@@ -83,10 +74,10 @@ std::vector<int> PatchesOfRank(const Options& options, const Catalog& catalog, c
     all[p] = static_cast<int>(p);
     weights.push_back(catalog.Variables.empty() ? 1 : catalog.StoredTuples(0, all[p]));
   }
-  const std::vector<int> parts = PartitionPatches(catalog, all, weights, ranks.Size());
+  const std::vector<int> parts = PartitionPatches(catalog, all, weights, Ranks().Size());
   std::vector<int> mine;
   for (std::size_t p = 0; p < all.size(); ++p) {
-    if (parts[p] == ranks.Rank()) {
+    if (parts[p] == Ranks().Rank()) {
       mine.push_back(all[p]);
     }
   }
@@ -112,34 +103,23 @@ void FetchMemory(double gigabytes)
   }
 }
 
-/// Returns the name of a variable's data set in a cluster file.
-std::string DatasetName(const Catalog& catalog, int patch, int variable)
-{
-  char name[128];
-  const Patch& p = catalog.Patches[patch];
-  std::snprintf(name, sizeof(name), "/processor.%05d/level.%05d/patch.%05d/", p.Writer, p.Level, p.Number);
-  return name + catalog.Variables[variable].StoredName;
-}
-
-std::string ClusterPath(const Catalog& catalog, int file)
-{
-  char name[64];
-  std::snprintf(name, sizeof(name), "processor_cluster.%05d.samrai", file);
-  return catalog.Path.substr(0, catalog.Path.find_last_of('/') + 1) + name;
-}
-
 /// The files of a rank, each opened once.
 class OpenFiles
 {
 public:
   explicit OpenFiles(const Catalog& catalog) : Data(catalog) {}
-  hid_t Get(int file)
+
+  /// Returns the open data set of a variable on a patch.
+  hdf5::Handle Dataset(int patch, int variable)
   {
-    hdf5::Handle& open = this->Files[file];
-    if (!open.IsValid()) {
-      open = hdf5::Handle(H5Fopen(ClusterPath(this->Data, file).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    const Patch& place = this->Data.Patches[patch];
+    hdf5::Handle& file = this->Files[place.File];
+    if (!file.IsValid()) {
+      file = hdf5::Handle(
+          H5Fopen(draft::ClusterPath(this->Data.Path, place.File).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
     }
-    return open;
+    const std::string name = draft::PatchGroup(place) + this->Data.Variables[variable].StoredName;
+    return hdf5::Handle(H5Dopen2(file, name.c_str(), H5P_DEFAULT));
   }
 
 private:
@@ -153,13 +133,11 @@ LocationTable LocateByLibrary(const Catalog& catalog, const std::vector<PatchVar
   LocationTable table;
   OpenFiles files(catalog);
   for (const PatchVariable& request : requests) {
-    const int file = catalog.Patches[request.Patch].File;
-    const std::string path = ClusterPath(catalog, file);
+    const std::string path = draft::ClusterPath(catalog.Path, catalog.Patches[request.Patch].File);
     if (table.Files.empty() || table.Files.back() != path) {
       table.Files.push_back(path);
     }
-    const hdf5::Handle dataset(H5Dopen2(
-        files.Get(file), DatasetName(catalog, request.Patch, request.Variable).c_str(), H5P_DEFAULT));
+    const hdf5::Handle dataset = files.Dataset(request.Patch, request.Variable);
     const hdf5::Handle space(H5Dget_space(dataset)), type(H5Dget_type(dataset));
     const haddr_t offset = H5Dget_offset(dataset);
     if (offset == HADDR_UNDEF) {
@@ -182,9 +160,8 @@ LocationTable LocateByLibrary(const Catalog& catalog, const std::vector<PatchVar
 class PatchIoReads
 {
 public:
-  PatchIoReads(const Options& options, const OpenedStep& step, const LoadRequest& request,
-      Communicator& ranks, Cost& cost)
-      : How(options), Step(step), Request(request), Ranks(ranks), Result(cost)
+  PatchIoReads(const Options& options, const OpenedStep& step, const LoadRequest& request, Cost& cost)
+      : How(options), Step(step), Request(request), Result(cost)
   {
   }
 
@@ -204,10 +181,12 @@ private:
     this->BeginAutomatic();
     LoadResult loaded;
     const std::string fault = CatchError([&] { loaded = this->Load(); });
-    this->EndAutomatic();
+    if (this->How.Automatic) {
+      this->Automatic.End();
+    }
     this->Result.Read.push_back(watch.Seconds() - this->LocateSeconds);
     this->Result.Locate += first ? this->LocateSeconds : 0;
-    RunOnAllRanks(this->Ranks, [&] {
+    RunOnAllRanks(Ranks(), [&] {
       if (!fault.empty()) {
         throw Error(fault);
       }
@@ -226,9 +205,7 @@ private:
       this->LocateSeconds = watch.Seconds();
       return table;
     };
-    const Stopwatch watch;
     RankRead loader(locate, this->Step.SharedData(), std::make_shared<const LoadRequest>(this->Request));
-    this->Result.Plan = watch.Seconds() - this->LocateSeconds;
     LoadResult loaded = this->How.Steps > 0 ? loader.Read() : LoadResult();
     const std::vector<LoadFault> faults = this->How.Steps > 0 ? loaded.Faults : loader.Faults();
     if (!faults.empty()) {
@@ -239,34 +216,17 @@ private:
 
   void BeginAutomatic()
   {
-    if (this->How.Automatic.empty()) {
+    if (!this->How.Automatic) {
       return;
     }
-    const std::map<std::string, ThreadPolicy> policies{{"polite", ThreadPolicy::Polite},
-        {"balanced", ThreadPolicy::Balanced}, {"greedy", ThreadPolicy::Greedy}};
-    this->Automatic.Begin(this->Ranks, this->How.Summary, policies.at(this->How.Automatic), 256);
+    this->Automatic.Begin(Ranks(), this->How.Summary, ThreadPolicy::Balanced, 256);
     this->Request.Control = &this->Automatic.Control();
     this->Request.Threads = this->Request.Control->Threads();
     this->Request.Storage = this->Automatic.Choice().CostOfRequest.value_or(this->Request.Storage);
   }
 
-  void EndAutomatic()
-  {
-    if (this->How.Automatic.empty()) {
-      return;
-    }
-    this->Automatic.End();
-    const std::vector<ThreadChange>& changes = this->Request.Control->Changes();
-    this->Result.InFlight.push_back(changes.back().Threads);
-    this->Result.Found.insert(this->Result.Found.end(), changes.begin(), changes.end());
-    const std::vector<ReadWindow>& windows = this->Request.Control->Windows();
-    this->Result.Windows.insert(this->Result.Windows.end(), windows.begin(), windows.end());
-    this->Result.Load = this->Automatic.Choice().Storage.Load;
-  }
-
   void AddUp(const LoadResult& loaded)
   {
-    this->Result.Requests = static_cast<double>(loaded.Report.Requests);
     this->Result.Sum = this->Result.Bytes = 0;
     for (const LoadedArray& array : loaded.Arrays) {
       const std::size_t count = array.Tuples * array.Components;
@@ -278,7 +238,6 @@ private:
   const Options& How;
   const OpenedStep& Step;
   LoadRequest Request;
-  Communicator& Ranks;
   Cost& Result;
   AutomaticThreads Automatic;
   double LocateSeconds = 0;  ///< seconds of the current step
@@ -301,10 +260,8 @@ void ReadWithHdf5(const Options& options, const Catalog& catalog, const LoadRequ
       for (std::size_t task = next++; task < tasks; task = next++) {
         const int patch = request.Blocks[task / variables].Parts[0].Owner;
         const int variable = request.Variables[task % variables].Variable;
-        const std::string name = DatasetName(catalog, patch, variable);
         const std::lock_guard<std::mutex> lock(library);
-        const hdf5::Handle dataset(
-            H5Dopen2(files.Get(catalog.Patches[patch].File), name.c_str(), H5P_DEFAULT));
+        const hdf5::Handle dataset = files.Dataset(patch, variable);
         const hdf5::Handle space(H5Dget_space(dataset));
         counts[task] = static_cast<std::size_t>(std::max<hssize_t>(H5Sget_simple_extent_npoints(space), 0));
         arrays[task].reset(new float[counts[task]]);
@@ -332,35 +289,10 @@ void ReadWithHdf5(const Options& options, const Catalog& catalog, const LoadRequ
   }
 }
 
-/// Collective: returns the times of the slowest rank, and the sums of the other members over all ranks.
-Cost OfAllRanks(const Cost& mine, Communicator& ranks)
-{
-  std::vector<double> values{
-      mine.Open, mine.Locate, mine.Plan, mine.Bytes, mine.Sum, mine.Requests, mine.Blocks};
-  values.insert(values.end(), mine.Read.begin(), mine.Read.end());
-  const std::vector<double> all = ranks.AllGather(values);
-  Cost total = mine;
-  total.Open = total.Locate = total.Plan = total.Bytes = total.Sum = total.Requests = total.Blocks = 0;
-  total.Read.assign(mine.Read.size(), 0.0);
-  for (std::size_t r = 0; r < all.size(); r += values.size()) {
-    total.Open = std::max(total.Open, all[r]);
-    total.Locate = std::max(total.Locate, all[r + 1]);
-    total.Plan = std::max(total.Plan, all[r + 2]);
-    total.Bytes += all[r + 3];
-    total.Sum += all[r + 4];
-    total.Requests += all[r + 5];
-    total.Blocks = std::max(total.Blocks, all[r + 6]);
-    for (std::size_t s = 0; s < total.Read.size(); ++s) {
-      total.Read[s] = std::max(total.Read[s], all[r + 7 + s]);
-    }
-  }
-  return total;
-}
-
 /// Returns the blocks that vtkPatchReader makes of the rank's patches.
-std::vector<Block> BlocksOfRank(const Options& options, const Catalog& catalog, const Communicator& ranks)
+std::vector<Block> BlocksOfRank(const Options& options, const Catalog& catalog)
 {
-  const std::vector<int> mine = PatchesOfRank(options, catalog, ranks);
+  const std::vector<int> mine = PatchesOfRank(options, catalog);
   if (!options.Merged) {
     return BlocksOfPatches(catalog, mine);
   }
@@ -376,99 +308,77 @@ std::vector<Block> BlocksOfRank(const Options& options, const Catalog& catalog, 
   return MakeBlocks(catalog, shown, PatchTypes(catalog, variables), nesting, true, blocks);
 }
 
-LoadRequest MakeRequest(const Options& options, const Catalog& catalog, const Communicator& ranks)
+LoadRequest MakeRequest(const Options& options, const Catalog& catalog)
 {
   LoadRequest request;
-  request.Blocks = BlocksOfRank(options, catalog, ranks);
+  request.Blocks = BlocksOfRank(options, catalog);
   request.Threads = options.Threads;
   request.Storage = {options.Latency, options.Bandwidth};
   request.Memory = std::make_shared<MemoryPool>();
   const int variables = static_cast<int>(catalog.Variables.size());
-  for (int v = 0; v < variables && (options.Variables < 0 || v < options.Variables); ++v) {
+  for (int v = 0; v < variables; ++v) {
     request.Variables.push_back(RequestAsStored(catalog, v));
   }
   return request;
 }
 
-Cost Measure(const Options& options, Communicator& ranks)
+/// Returns the times of the slowest rank, and the sums of the values over all ranks. Collective: every rank
+/// calls it.
+json Measure(const Options& options)
 {
   Cost cost;
-  RunOnAllRanks(ranks, [&] { FetchMemory(options.Warm); });
+  RunOnAllRanks(Ranks(), [&] { FetchMemory(options.Warm); });
   Stopwatch watch;
-  OpenedStep step(ranks, options.Summary, options.IndexFile ? IndexMode::On : IndexMode::Off);
+  OpenedStep step(Ranks(), options.Summary, options.IndexFile ? IndexMode::On : IndexMode::Off);
   cost.Open = watch.Seconds();
   if (options.How == "patchio" && !options.LibraryLocate) {
     watch = Stopwatch();
-    step.Prepare(ranks, options.Threads);
+    step.Prepare(Ranks(), options.Threads);
     cost.Locate = watch.Seconds();
   }
   LoadRequest request;
-  RunOnAllRanks(ranks, [&] {
+  RunOnAllRanks(Ranks(), [&] {
     const Stopwatch blocks;
-    request = MakeRequest(options, step.Data(), ranks);
+    request = MakeRequest(options, step.Data());
     cost.Blocks = blocks.Seconds();
   });
   if (options.How == "patchio") {
-    PatchIoReads(options, step, request, ranks, cost).Run();
+    PatchIoReads(options, step, request, cost).Run();
   } else {
-    RunOnAllRanks(ranks, [&] { ReadWithHdf5(options, step.Data(), request, cost); });
+    RunOnAllRanks(Ranks(), [&] { ReadWithHdf5(options, step.Data(), request, cost); });
   }
-  return OfAllRanks(cost, ranks);
-}
-
-int Run(int argc, char** argv)
-{
-  Options options;
-  CLI::App program("Reads a SAMRAI dump and says how long it took", "patchio_bench_read");
-  program.add_option("SUMMARY", options.Summary)->required();
-  program
-      .add_option("--how", options.How, "hdf5: one data set after another, and with threads behind one lock")
-      ->check(CLI::IsMember({"patchio", "hdf5"}));
-  program.add_option("--threads", options.Threads, "NT of each rank")->check(CLI::Range(1, 1024));
-  program
-      .add_option(
-          "--automatic", options.Automatic, "the mode Automatic with this policy, in place of --threads")
-      ->check(CLI::IsMember({"polite", "balanced", "greedy"}));
-  program.add_option("--steps", options.Steps, "how often it is read; 0: only opened")
-      ->check(CLI::Range(0, 1000));
-  program.add_option("--patches", options.Patches, "read only the first ones");
-  program.add_option("--warm", options.Warm, "GB of memory to fetch from a virtual machine's host ahead");
-  program.add_flag("--sidecar", options.IndexFile, "open through the metadata channel, as ParaView does");
-  program.add_option("--variables", options.Variables, "read only the first ones");
-  program.add_option("--latency", options.Latency, "seconds of a request");
-  program.add_option("--bandwidth", options.Bandwidth, "bytes a second of a request");
-  program.add_flag("--merged", options.Merged, "patches of a rank become few large blocks; not with hdf5");
-  program.add_flag("--library-locate", options.LibraryLocate, "find the data sets through the HDF5 library");
-  CLI11_PARSE(program, argc, argv);
-  if (!options.Automatic.empty() && options.How == "hdf5") {
-    throw Error("--automatic goes with --how patchio only");
-  }
-  if (options.Merged && options.How == "hdf5") {
-    throw Error("--merged goes with --how patchio only");
-  }
-  const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
-  const Cost cost = Measure(options, *ranks);
-  if (ranks->Rank() == 0) {
-    nlohmann::json found = nlohmann::json::array();
-    for (const ThreadChange& change : cost.Found) {
-      found.push_back({change.Seconds, change.Threads});
-    }
-    nlohmann::json windows = nlohmann::json::array();
-    for (const ReadWindow& window : cost.Windows) {
-      windows.push_back({window.Seconds, window.Threads, window.Rate, window.Reads.AllRanks.InFlight});
-    }
-    const nlohmann::json json{{"windows", windows}, {"in_flight", cost.InFlight}, {"changes", found},
-        {"load", cost.Load}, {"open", cost.Open}, {"locate", cost.Locate}, {"plan", cost.Plan},
-        {"read", cost.Read}, {"bytes", cost.Bytes}, {"sum", cost.Sum}, {"requests", cost.Requests},
-        {"blocks", cost.Blocks}};
-    std::printf("%s\n", json.dump().c_str());
-  }
-  return 0;
+  const std::vector<double> sums = Ranks().Sum({cost.Bytes, cost.Sum});
+  return {{"open", Slowest(cost.Open)}, {"locate", Slowest(cost.Locate)}, {"read", Ranks().Max(cost.Read)},
+      {"blocks", Slowest(cost.Blocks)}, {"bytes", sums[0]}, {"sum", sums[1]}};
 }
 
 }  // namespace
 
-int main(int argc, char** argv)
+Measurement Describe(CLI::App& program)
 {
-  return RunUnderMpi(argc, argv, "patchio_bench_read", Run);
+  const auto options = std::make_shared<Options>();
+  program.description("Reads a SAMRAI dump and says how long it took");
+  program.add_option("SUMMARY", options->Summary)->required();
+  program
+      .add_option("--how", options->How, "hdf5: one data set after another, and with threads behind one lock")
+      ->check(CLI::IsMember({"patchio", "hdf5"}));
+  program.add_option("--threads", options->Threads, "NT of each rank")->check(CLI::Range(1, 1024));
+  program.add_flag("--automatic", options->Automatic, "the mode Automatic, in place of --threads");
+  program.add_option("--steps", options->Steps, "how often it is read; 0: only opened")
+      ->check(CLI::Range(0, 1000));
+  program.add_option("--patches", options->Patches, "read only the first ones");
+  program.add_option("--warm", options->Warm, "GB of memory to fetch from a virtual machine's host ahead");
+  program.add_flag("--sidecar", options->IndexFile, "open through the metadata channel, as ParaView does");
+  program.add_option("--latency", options->Latency, "seconds of a request");
+  program.add_option("--bandwidth", options->Bandwidth, "bytes a second of a request");
+  program.add_flag("--merged", options->Merged, "patches of a rank become few large blocks; not with hdf5");
+  program.add_flag("--library-locate", options->LibraryLocate, "find the data sets through the HDF5 library");
+  return [options] {
+    if (options->How == "hdf5" && (options->Automatic || options->Merged)) {
+      throw Error("--automatic and --merged go with --how patchio only");
+    }
+    return Measure(*options);
+  };
 }
+
+}  // namespace patchio::bench

@@ -1,39 +1,36 @@
 // Writes the values of a sensor at many steps: as a channel of the format kwave, by one collective write of
-// parallel HDF5 per step, or only the same number of bytes from one buffer of one rank. Prints the seconds of
-// the slowest rank, until all bytes are on the storage, as one JSON object.
+// parallel HDF5 per step, or only the same number of bytes from one buffer of one rank. Prints the rate
+// until all bytes of the slowest rank are on the storage, as one JSON object.
+#include "Driver.h"
+
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Stopwatch.h"
 #include "Hdf5/Library.h"
 #include "Io/IoScheduler.h"
-#include "RunUnderMpi.h"
 #include "Write/Output.h"
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <numeric>
 
+namespace patchio::bench {
 namespace {
 
-using namespace patchio;
-using namespace patchio::output;
+using namespace output;
 using nlohmann::json;
 
 struct Options
 {
-  std::string Path, How = "patchio", Cuboids, Mode = "direct";
+  std::string Path, How = "patchio", Cuboids;
   std::vector<int> Cells;
-  int Steps = 100, StepsAtOnce = 0, Threads = 0;
+  int Steps = 100, Threads = 0;
 };
 
 /// Returns this rank's planes of the grid, which is divided as in k-Wave.
-Box PlanesOf(const Options& options, const Communicator& ranks)
+Box PlanesOf(const Options& options)
 {
-  const auto [first, end] = ShareOfRank(options.Cells[2], ranks.Rank(), ranks.Size());
+  const auto [first, end] = ShareOfRank(options.Cells[2], Ranks().Rank(), Ranks().Size());
   return {{0, 0, static_cast<int>(first)},
       {options.Cells[0] - 1, options.Cells[1] - 1, static_cast<int>(end) - 1}};
 }
@@ -41,14 +38,14 @@ Box PlanesOf(const Options& options, const Communicator& ranks)
 OutputConfig ConfigOf(const Options& options)
 {
   json channel{{"path", options.Path}, {"format", "kwave"}, {"cuboids", json::parse(options.Cuboids)},
-      {"steps at once", options.StepsAtOnce}, {"windows", {{{"last", options.Steps - 1}}}}};
+      {"windows", {{{"last", options.Steps - 1}}}}};
   return ReadOutputConfig(
-      json{{"mode", options.Mode}, {"threads", options.Threads}, {"channels", {channel}}}.dump());
+      json{{"mode", "direct"}, {"threads", options.Threads}, {"channels", {channel}}}.dump());
 }
 
-void WriteChannel(const Options& options, Communicator& ranks, const std::vector<float>& values)
+void WriteChannel(const Options& options, const std::vector<float>& values)
 {
-  const Box mine = PlanesOf(options, ranks);
+  const Box mine = PlanesOf(options);
   Output output(ConfigOf(options), MPI_COMM_WORLD);
   output.SetGrid(3, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
   output.SetPatches({{0, mine.Lower, mine.Upper}});
@@ -62,26 +59,26 @@ void WriteChannel(const Options& options, Communicator& ranks, const std::vector
 
 /// Writes the values of all ranks side by side into a data set [step][values], with one chunk per step, like
 /// k-Wave.
-void WriteCollectively(const Options& options, Communicator& ranks, const std::vector<float>& values)
+void WriteCollectively(const Options& options, const std::vector<float>& values)
 {
   Catalog data;
   data.Levels.resize(1);
-  for (int rank = 0; rank < ranks.Size(); ++rank) {  // the cuboids cover the whole grid
+  for (int rank = 0; rank < Ranks().Size(); ++rank) {  // the cuboids cover the whole grid
     data.Patches.emplace_back().Cells = {
         {0, 0, 0}, {options.Cells[0] - 1, options.Cells[1] - 1, options.Cells[2] - 1}};
   }
-  data.Patches[ranks.Rank()].Cells = PlanesOf(options, ranks);
+  data.Patches[Ranks().Rank()].Cells = PlanesOf(options);
   std::vector<SensorRun> runs;
   for (const SensorPortion& portion : PortionsOf(ConfigOf(options).Channels[0].SensorCells, options.Path)) {
     for (std::size_t set = 0; set < portion.SetCount(); ++set) {
-      const std::vector<SensorRun> more = RunsIn(portion, set, data, {ranks.Rank()});
+      const std::vector<SensorRun> more = RunsIn(portion, set, data, {Ranks().Rank()});
       runs.insert(runs.end(), more.begin(), more.end());
     }
   }
   const auto count = std::accumulate(runs.begin(), runs.end(), hsize_t(0),
       [](hsize_t sum, const SensorRun& run) { return sum + run.Count; });
-  const std::vector<double> all = ranks.AllGather(std::vector<double>{static_cast<double>(count)});
-  const auto before = static_cast<hsize_t>(std::accumulate(all.begin(), all.begin() + ranks.Rank(), 0.0));
+  const std::vector<double> all = Ranks().AllGather(std::vector<double>{static_cast<double>(count)});
+  const auto before = static_cast<hsize_t>(std::accumulate(all.begin(), all.begin() + Ranks().Rank(), 0.0));
   const hsize_t shape[] = {static_cast<hsize_t>(options.Steps),
       static_cast<hsize_t>(std::accumulate(all.begin(), all.end(), 0.0))};
   const hsize_t chunk[] = {1, shape[1]}, part[] = {1, count};
@@ -96,7 +93,7 @@ void WriteCollectively(const Options& options, Communicator& ranks, const std::v
     const hdf5::Handle space(H5Screate_simple(2, shape, nullptr)), memory(H5Screate_simple(2, part, nullptr));
     const hdf5::Handle set(
         H5Dcreate2(file, "p", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, creation, H5P_DEFAULT));
-    const Box mine = PlanesOf(options, ranks);
+    const Box mine = PlanesOf(options);
     std::vector<float> packed(count);
     for (hsize_t step = 0; step < shape[0]; ++step) {
       float* next = packed.data();
@@ -114,7 +111,7 @@ void WriteCollectively(const Options& options, Communicator& ranks, const std::v
       }
     }
   }
-  if (ranks.Rank() == 0) {
+  if (Ranks().Rank() == 0) {
     PlainFile(options.Path).Flush();
   }
 }
@@ -130,10 +127,10 @@ double BytesOf(const Options& options)
 }
 
 /// Writes plain bytes, which gives the upper limit of the rate.
-void WriteBytes(const Options& options, const Communicator& ranks)
+void WriteBytes(const Options& options)
 {
   constexpr std::uint64_t request = 1 << 20;
-  if (ranks.Rank() != 0) {
+  if (Ranks().Rank() != 0) {
     return;
   }
   const auto bytes = static_cast<std::uint64_t>(BytesOf(options));
@@ -146,37 +143,33 @@ void WriteBytes(const Options& options, const Communicator& ranks)
   file.Flush();
 }
 
-int Run(int argc, char** argv)
+json Measure(const Options& options)
 {
-  CLI::App program("Writes what a sensor sees, in one of two ways");
-  Options options;
-  program.add_option("path", options.Path, "the file, which must not exist")->required();
-  program.add_option("--how", options.How)->check(CLI::IsMember({"patchio", "parallel", "bytes"}));
-  program.add_option("--cells", options.Cells, "of the grid, X,Y,Z")->delimiter(',')->expected(3)->required();
-  program.add_option("--cuboids", options.Cuboids, "as in an output configuration")->required();
-  program.add_option("--mode", options.Mode, "of the output configuration");
-  program.add_option("--steps", options.Steps);
-  program.add_option("--steps-at-once", options.StepsAtOnce);
-  program.add_option("--threads", options.Threads);
-  CLI11_PARSE(program, argc, argv);
-  const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
-  const std::vector<float> values(PlanesOf(options, *ranks).CellCount(), 0.5f);
-  ranks->AllGather(std::vector<int>{});
+  const std::vector<float> values(PlanesOf(options).CellCount(), 0.5f);
+  Synchronize();
   const Stopwatch watch;
-  options.How == "patchio" ? WriteChannel(options, *ranks, values)
-  : options.How == "bytes" ? WriteBytes(options, *ranks)
-                           : WriteCollectively(options, *ranks, values);
-  const std::vector<double> seconds = ranks->AllGather(std::vector<double>{watch.Seconds()});
-  if (ranks->Rank() == 0) {
-    const double slowest = *std::max_element(seconds.begin(), seconds.end());
-    std::printf("%s\n", json{{"seconds", slowest}, {"rate", BytesOf(options) / slowest}}.dump().c_str());
-  }
-  return 0;
+  options.How == "patchio" ? WriteChannel(options, values)
+  : options.How == "bytes" ? WriteBytes(options)
+                           : WriteCollectively(options, values);
+  return {{"rate", BytesOf(options) / Slowest(watch.Seconds())}};
 }
 
 }  // namespace
 
-int main(int argc, char** argv)
+Measurement Describe(CLI::App& program)
 {
-  return RunUnderMpi(argc, argv, "patchio_bench_write", Run);
+  const auto options = std::make_shared<Options>();
+  program.description("Writes what a sensor sees, in one of several ways");
+  program.add_option("path", options->Path, "the file, which must not exist")->required();
+  program.add_option("--how", options->How)->check(CLI::IsMember({"patchio", "parallel", "bytes"}));
+  program.add_option("--cells", options->Cells, "of the grid, X,Y,Z")
+      ->delimiter(',')
+      ->expected(3)
+      ->required();
+  program.add_option("--cuboids", options->Cuboids, "as in an output configuration")->required();
+  program.add_option("--steps", options->Steps);
+  program.add_option("--threads", options->Threads);
+  return [options] { return Measure(*options); };
 }
+
+}  // namespace patchio::bench

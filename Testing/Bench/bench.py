@@ -13,7 +13,7 @@ import traceback
 import measuring
 from measuring import say
 
-SUITES = ("two-level", "metadata", "container", "output", "write", "limits", "peers", "scale", "at-scale", "threads", "stages", "blocks", "end-to-end", "extract", "filters", "ranges",
+SUITES = ("two-level", "metadata", "container", "output", "write", "limits", "peers", "scale", "at-scale", "stages", "blocks", "end-to-end", "extract", "filters", "ranges",
           "play", "cache", "cancel", "tuning", "steps", "python")
 # Groups of suites.
 GROUPS = {"frame": ("blocks", "end-to-end", "filters", "play", "cache", "cancel")}

@@ -86,30 +86,18 @@ class Bench(unittest.TestCase):
     def summary(self, printed):
         return [line for line in printed.splitlines() if line.startswith(("MISSED ", "FAILED ", "skips: "))]
 
-    def test_goals_that_are_met(self):
-        code, printed, _ = self.run_bench("met", "--check")
-        self.assertEqual(code, 0)
-        self.assertEqual(self.summary(printed), [])
+    def test_goals(self):
+        for name, code, lines in (("met", 0, []), ("skips", 0, ["skips: cannot be: skipped: nothing to measure with"]),
+                                  ("too-low", 1, ["MISSED too-low: too low: 1.9 (1 to 5), not >= 2"]),
+                                  ("too-high", 1, ["MISSED too-high: too high: 3.1 (1 to 3.2), not <= 3"]),
+                                  ("one-too-high", 1, ["MISSED one-too-high: one too high: 1.1 (1 to 3.1), not <= 3"])):
+            with self.subTest(name):
+                found, printed, _ = self.run_bench(name, "--check")
+                self.assertEqual((found, self.summary(printed)), (code, lines))
+                self.assertEqual("MISSED |" in printed, code == 1)
+                found, printed, _ = self.run_bench(name)
+                self.assertEqual((found, self.summary(printed)), (0, []), "without --check")
         self.assertEqual([row["met"] for row in self.results("met")["rows"]], [True] * 5)
-
-    def test_goals_that_are_missed(self):
-        for name, line in (("too-low", "MISSED too-low: too low: 1.9 (1 to 5), not >= 2"),
-                           ("too-high", "MISSED too-high: too high: 3.1 (1 to 3.2), not <= 3"),
-                           ("one-too-high", "MISSED one-too-high: one too high: 1.1 (1 to 3.1), not <= 3")):
-            code, printed, _ = self.run_bench(name, "--check")
-            self.assertEqual(code, 1, name)
-            self.assertEqual(printed.splitlines()[-1], line)
-            self.assertIn("MISSED |", printed)
-
-    def test_only_check_asks_for_goals(self):
-        code, printed, _ = self.run_bench("too-low")
-        self.assertEqual(code, 0)
-        self.assertEqual(self.summary(printed), [])
-
-    def test_what_is_skipped_is_not_missed_but_said(self):
-        code, printed, _ = self.run_bench("skips", "--check")
-        self.assertEqual(code, 0)
-        self.assertEqual(self.summary(printed), ["skips: cannot be: skipped: nothing to measure with"])
 
     def test_groups(self):
         self.assertEqual(self.run_bench("fine", "--check")[0], 0)

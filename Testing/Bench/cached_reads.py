@@ -5,56 +5,41 @@ usage: pvbatch cached_reads.py changes DUMP      arrays, levels and blanking of 
 
 Prefetch is off. Prints a line "JSON {...}": names -> bytes, seconds or ratios.
 """
-import json
 import os
-import re
 import sys
-import time
 
-from paraview.simple import *
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from in_paraview import *  # noqa: E402
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 task, path = sys.argv[1:3]
 
 
 def new_reader():
     # Without latency, the reader reads no gaps, so that the bytes are those of the arrays.
-    return PatchReader(FileName=[path], Prefetch=0, StorageLatency=0, ThreadMode="Fixed", ThreadsPerRank=os.cpu_count())
-
-
-def timed(work, *arguments):
-    begin = time.perf_counter()
-    work(*arguments)
-    return time.perf_counter() - begin
+    return patch_reader(path, Prefetch=0, StorageLatency=0)
 
 
 def bytes_of(reader):
     """Returns the bytes of the last read, from the report."""
-    reader.UpdatePropertyInformation()
-    return json.loads(reader.GetPropertyValue("IOReportData"))["bytes"]
+    return report_data_of(reader)["bytes"]
 
 
 def sizes_of(reader):
     """Returns name -> bytes of the displayed arrays; an array that blocks share counts once."""
     found, seen = {}, set()
-    blocks = reader.GetClientSideObject().GetOutputDataObject(0).NewIterator()
-    blocks.InitTraversal()
-    while not blocks.IsDoneWithTraversal():
-        for data in (blocks.GetCurrentDataObject().GetCellData(), blocks.GetCurrentDataObject().GetPointData()):
+    for grid in grids_of(reader):
+        for data in (grid.GetCellData(), grid.GetPointData()):
             for array in (data.GetArray(number) for number in range(data.GetNumberOfArrays())):
                 if array not in seen:
                     seen.add(array)
                     size = array.GetNumberOfValues() * array.GetDataTypeSize()
                     found[array.GetName()] = found.get(array.GetName(), 0) + size
-        blocks.GoToNextItem()
     return found
 
 
 def resident():
     """Returns the memory of this process without mapped files, in bytes."""
-    with open("/proc/self/status") as file:
-        found = re.findall("^Rss(?:Anon|Shmem):\\s+([0-9]+) kB", file.read(), re.MULTILINE)
-    return 1024 * sum(int(each) for each in found)
+    return memory("RssAnon", "RssShmem")
 
 
 def change(reader, **properties):
@@ -65,19 +50,18 @@ def change(reader, **properties):
     return bytes_of(reader)
 
 
-def toggle_array(reader, facts, held):
+def toggle_array(reader, facts):
     names = list(reader.CellArrayStatus)
     reader.CellArrayStatus = names[:-1]
     ReloadFiles(reader)
     reader.UpdatePipeline()
     before = bytes_of(reader)
     reader.CellArrayStatus = names
-    facts["seconds, array on"] = timed(reader.UpdatePipeline)
+    reader.UpdatePipeline()
     facts["bytes, array on"] = bytes_of(reader)
     facts["bytes of the array"] = sizes_of(reader)[names[-1]]
     facts["bytes of the others, read and shown"] = [before, sum(sizes_of(reader)[name] for name in names[:-1])]
     facts["bytes, array off"] = change(reader, CellArrayStatus=names[:-1])
-    facts["held / shown, one array off"] = held()
     facts["bytes, array on again"] = change(reader, CellArrayStatus=names)
 
 
@@ -86,37 +70,25 @@ def toggle_levels(reader, facts):
     facts["bytes, coarsest level alone"] = change(reader, LevelRange=[0, 0])
     facts["bytes, all levels again"] = change(reader, LevelRange=whole)
     # Blocks without blanking may have cells that were not needed before.
-    facts["bytes, blanking off"] = change(reader, BlankRefinedCells=0)
+    change(reader, BlankRefinedCells=0)
     facts["bytes, blanking on again"] = change(reader, BlankRefinedCells=1)
     facts["bytes, blanking off again"] = change(reader, BlankRefinedCells=0)
-    reader.BlankRefinedCells = 1
 
 
 def changes():
     before = resident()
     reader = new_reader()
     reader.UpdatePipeline()
-
-    def held():
-        return (resident() - before) / sum(sizes_of(reader).values())
-
-    facts = {"bytes, first image": bytes_of(reader), "held / shown": held()}
+    facts = {"bytes, first image": bytes_of(reader), "held / shown": (resident() - before) / sum(sizes_of(reader).values())}
     if len(reader.CellArrayStatus) > 1:
-        toggle_array(reader, facts, held)
+        toggle_array(reader, facts)
     toggle_levels(reader, facts)
-    reader.CacheMemory = 0
-    reader.UpdatePipeline()
-    for _ in range(3):
-        ReloadFiles(reader)
-        reader.UpdatePipeline()
-    facts["held / shown, no cache, read anew"] = held()
     return facts
 
 
 def steps():
     reader = new_reader()
-    reader.UpdatePipelineInformation()
-    times = list(reader.TimestepValues)
+    times = times_of(reader)
     update = reader.GetClientSideObject().UpdateTimeStep  # only the reader, without the information that ParaView gathers
     update(times[0])
     first = timed(update, times[-1])
@@ -128,4 +100,4 @@ def steps():
             "seconds, again": again, "bytes, again": bytes_of(reader)}
 
 
-print("JSON " + json.dumps({"changes": changes, "steps": steps}[task]()))
+print_json({"changes": changes, "steps": steps}[task]())

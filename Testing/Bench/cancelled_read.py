@@ -7,16 +7,15 @@ STAGE: Reading; or Locating, where the reader makes the index of locations. DELA
 stage until the script cancels the read. Prints a line "JSON {...}": "seconds" from that moment until the script continues, whether the
 read was "cancelled", and the number of displayed "cells".
 """
-import json
 import os
 import sys
 import time
 
-from paraview.simple import *
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from in_paraview import *  # noqa: E402
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 path, stage, delay, threads = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
-reader = PatchReader(FileName=[path], Prefetch=0, ThreadMode="Fixed", ThreadsPerRank=threads)
+reader = patch_reader(path, Prefetch=0, ThreadsPerRank=threads)
 reader.UpdatePipelineInformation()
 vtk_reader = reader.GetClientSideObject()
 wish = None    # time of the wish to cancel
@@ -35,10 +34,8 @@ def stop(caller, _):
 vtk_reader.AddObserver("ProgressEvent", stop)
 reader.UpdatePipeline(reader.TimestepValues[1])
 end = time.monotonic()
-reader.UpdatePropertyInformation()
-report = json.loads(reader.GetPropertyValue("IOReportData"))
-print("JSON " + json.dumps({"seconds": end - (wish or end), "cancelled": report["cancelled"],
-                            "cells": reader.GetDataInformation().GetNumberOfCells()}), flush=True)
+print_json({"seconds": end - (wish or end), "cancelled": report_data_of(reader)["cancelled"],
+            "cells": reader.GetDataInformation().GetNumberOfCells()})
 # The process ends only after the pending requests: the storage now answers them without delay.
 for line in ("heal", "set stream 1000", "set latency 0"):
     with open(os.path.join(os.path.dirname(path), ".emulator"), "w") as control:

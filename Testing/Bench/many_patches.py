@@ -2,46 +2,37 @@
 
 usage: pvbatch many_patches.py SUMMARY THREADS
 """
-import json
 import os
 import sys
-import time
 
-from paraview.simple import *
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from in_paraview import *  # noqa: E402
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 seconds = {}
 
 
 def stage(name, work):
-    begin = time.perf_counter()
-    result = work()
-    seconds[name] = time.perf_counter() - begin
+    seconds[name] = timed(work)
     print("%-16s %8.3f s" % (name, seconds[name]), flush=True)
-    return result
 
 
-reader = PatchReader(FileName=[sys.argv[1]], ThreadMode="Fixed", ThreadsPerRank=int(sys.argv[2]), Blocks="As patches")
+reader = patch_reader(sys.argv[1], "As patches", ThreadsPerRank=int(sys.argv[2]))
 stage("information", reader.UpdatePipelineInformation)
 stage("update", reader.UpdatePipeline)
-reader.UpdatePropertyInformation()
-for part in reader.GetPropertyValue("IOReport").splitlines():
-    if part.startswith("Seconds: "):
-        for item in part[len("Seconds: "):].split(", "):
-            name, value = item.split()
-            seconds["report " + name] = float(value)
+line, = re.findall("^Seconds: (.*)$", report_of(reader), re.MULTILINE)
+for item in line.split(", "):
+    name, value = item.split()
+    seconds["report " + name] = float(value)
 
-view = CreateRenderView(ViewSize=[800, 600])
+view = make_view()
 
 
-def show():
-    display = Show(reader, view)
-    display.SetRepresentationType("Surface")
-    ColorBy(display, ("CELLS", reader.CellArrayStatus[0]))
+def show_surface():
+    show(reader, view, "CELLS", reader.CellArrayStatus[0])
     view.ResetCamera()
 
 
-stage("show", show)
+stage("show", show_surface)
 stage("first render", lambda: Render(view))
 stage("second render", lambda: Render(view))
-print("JSON " + json.dumps(seconds))
+print_json(seconds)

@@ -7,11 +7,13 @@ import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(os.path.dirname(here))
-sys.path.insert(1, os.path.join(root, "Testing", "Emulator"))    # for the suites, which import `emulator`
+sys.path.insert(1, os.path.join(root, "Testing", "Emulator"))
+from emulator import options_of  # noqa: E402
 
 
 def programs():
@@ -53,14 +55,7 @@ def pvbatch(script, *arguments, ranks=1, timeout=600, environment=None):
 
 def read_dump(summary, ranks=1, **options):
     """Runs patchio_bench_read with these options and returns its JSON."""
-    arguments = []
-    for name, value in options.items():
-        option = "--" + name.replace("_", "-")
-        if value is True:
-            arguments.append(option)
-        elif value is not None and value is not False:
-            arguments += [option, str(value)]
-    return run_json([programs() + "/patchio_bench_read", summary] + arguments, ranks=ranks)
+    return run_json([programs() + "/patchio_bench_read", summary] + options_of(options), ranks=ranks)
 
 
 def make_dump(folder, name, ranks=1, **options):
@@ -69,11 +64,41 @@ def make_dump(folder, name, ranks=1, **options):
     summary = os.path.join(dump, "visit_dump.00000", "summary.samrai")
     if not os.path.exists(os.path.join(dump, "dumps.visit")):
         say("making %s" % dump)
-        arguments = [item for key, value in options.items() for item in ("--" + key.replace("_", "-"), str(value))]
-        run([programs() + "/patchio_bench_make", dump] + arguments, ranks=ranks)
-        os.sync()
-        time.sleep(2.5)  # PatchIO writes no index files for younger files
+        run([programs() + "/patchio_bench_make", dump] + options_of(options), ranks=ranks)
+        settle()
     return summary
+
+
+def settle():
+    """Waits until new files are so old that PatchIO writes index files for them."""
+    os.sync()
+    time.sleep(2.5)
+
+
+def folder_of(summary):
+    """Returns the folder of a series, from the summary of a dump."""
+    return os.path.dirname(os.path.dirname(summary))
+
+
+def unpack(folder, archive, name):
+    """Returns the path of the data set `name`, which is unpacked once, or None if its archive is missing."""
+    packed = os.path.join(os.environ.get("PATCHIO_DATA") or os.path.join(root, "..", "shared", "data"), "large", archive + ".tar.zst")
+    path = os.path.join(folder, name)
+    if not os.path.exists(path) and os.path.exists(packed):
+        say("unpacking %s" % packed)
+        with tempfile.TemporaryDirectory(dir=folder) as partial:
+            subprocess.run(["tar", "--zstd", "-xf", packed, "-C", partial], check=True)
+            os.rename(os.path.join(partial, name), path)
+    return path if os.path.exists(path) else None
+
+
+def find_sphere(report, folder, what="sphere"):
+    """Returns the last dump of linadv_sphere_3d, or None, which the report lists."""
+    path = unpack(folder, "samrai_linadv_sphere_3d", "linadv_sphere_3d")
+    if not path:
+        report.skipped(what, "large/samrai_linadv_sphere_3d.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
+        return None
+    return os.path.join(path, "visit_dump.00002", "summary.samrai")
 
 
 def files_below(folder):
@@ -132,6 +157,16 @@ class Spread:
 def ratios(over, under):
     """Returns the ratios of each round."""
     return Spread(a / b for a, b in zip(over, under))
+
+
+def column(runs, *names):
+    """Returns the sum of these results of each run."""
+    return [sum(run[name] for name in names) for run in runs]
+
+
+def ratios_of(over, under, *names):
+    """Returns the ratios of the sums of these results, of each round."""
+    return ratios(column(over, *names), column(under, *names))
 
 
 # ---- results -------------------------------------------------------------------------------------------------

@@ -1,34 +1,30 @@
 """Plays the steps of a series in one process of pvbatch: an image of the surface and three slices for each step. The first step
 is displayed before, as when a user presses Play. suites/play.py runs it.
 
-usage: pvbatch play_steps.py DUMPS ARRAY PREFETCH_STEPS
+usage: pvbatch play_steps.py DUMPS ARRAY PREFETCH
 
-PREFETCH_STEPS 0 turns Prefetch off. Prints a line "JSON {...}": "seconds" of the whole run, the times "reads" and "renders" of each
-step in the foreground, whether a step was read "ahead", and the last "report".
+PREFETCH: 0 or 1. Prints a line "JSON {...}": "seconds" of the whole run, the times "reads" and "renders" of each
+step in the foreground, and whether a step was read "ahead".
 """
-import json
 import os
 import sys
 import time
 
-from paraview.simple import *
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from in_paraview import *  # noqa: E402
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 path, array, ahead = sys.argv[1], sys.argv[2], int(sys.argv[3])
-reader = PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=8, Prefetch=int(ahead > 0), PrefetchSteps=max(ahead, 1))
-times = reader.TimestepValues[:]
+reader = patch_reader(path, ThreadsPerRank=8, Prefetch=ahead)
+times = times_of(reader)
 reader.UpdatePipeline(times[0])
 bounds = reader.GetDataInformation().GetBounds()
 
-view = CreateRenderView(ViewSize=[800, 600])
-display = Show(reader, view)
-display.SetRepresentationType("Surface")
-ColorBy(display, ("CELLS", array))
-for axis in range(3):
-    cut = Slice(Input=reader, SliceType="Plane")
-    cut.SliceType.Origin = [0.49 * bounds[2 * i] + 0.51 * bounds[2 * i + 1] for i in range(3)]
-    cut.SliceType.Normal = [float(i == axis) for i in range(3)]
-    ColorBy(Show(cut, view), ("CELLS", array))
+view = make_view()
+look_at(view, bounds)
+show(reader, view, "CELLS", array)
+place = [0.49 * bounds[2 * axis] + 0.51 * bounds[2 * axis + 1] for axis in range(3)]
+for normal in ([1, 0, 0], [0, 1, 0], [0, 0, 1]):
+    show(plane_slice(reader, place, normal), view, "CELLS", array)
 view.ViewTime = times[0]
 Render(view)
 
@@ -43,7 +39,4 @@ for now in times[1:]:
     reads.append(read - start)
     renders.append(time.perf_counter() - read)
 seconds = time.perf_counter() - begin
-reader.UpdatePropertyInformation()
-report = reader.GetPropertyValue("IOReport")
-print("JSON " + json.dumps({"seconds": seconds, "reads": reads, "renders": renders, "ahead": "Read ahead: " in report,
-                            "report": report}))
+print_json({"seconds": seconds, "reads": reads, "renders": renders, "ahead": "Read ahead: " in report_of(reader)})

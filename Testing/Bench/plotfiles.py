@@ -1,36 +1,31 @@
 """AMReX plotfiles for benchmarks, and comparisons with ParaView's own reader of the same files."""
 import glob
 import os
-import subprocess
 import sys
 import tempfile
 
 import emulator
-from measuring import Spread, forget, here, interleave, pvbatch, ratios, remember, root, say
+from measuring import Spread, forget, here, interleave, pvbatch, ratios_of, remember, say, unpack
 
 # Names of the archives, and the plotfile in each.
 PACKED = (("amrex_adv", "plt00004"), ("amrex_adv_manypatches", "plt00001"))
 # Least ratios of the first reader of a process, and of the next one.
 GOALS = {"amrex_adv": (4, 5), "amrex_adv_manypatches": (8, 15)}
-SLICE = ("slice", "image of the slice")
+SLICE = ("open and read", "slice", "image of the slice")
 # As in two_level.py: a small parallel file system.
 STORAGE = {"latency": 2, "stream": 12.5, "concurrency": 64, "contention": 0.5}
 COMPONENTS = 16
 
 
-def find(folder):
-    """Returns name -> plotfile, without the plotfiles that are missing. Unpacks archives once."""
-    data = os.environ.get("PATCHIO_DATA") or os.path.join(root, "..", "shared", "data")
+def find(report, folder, what="AMReX plotfiles"):
+    """Returns name -> plotfile, without the plotfiles that are missing. If all are missing, the report lists `what`."""
     found = {}
     for name, plotfile in PACKED:
-        packed = os.path.join(data, "large", name + ".tar.zst")
-        if not os.path.exists(os.path.join(folder, name)) and os.path.exists(packed):
-            say("unpacking %s" % packed)
-            with tempfile.TemporaryDirectory(dir=folder) as partial:
-                subprocess.run(["tar", "--zstd", "-xf", packed, "-C", partial], check=True)
-                os.rename(os.path.join(partial, name), os.path.join(folder, name))
-        if os.path.exists(os.path.join(folder, name, plotfile, "Header")):
-            found[name] = os.path.join(folder, name, plotfile)
+        path = unpack(folder, name, name)
+        if path:
+            found[name] = os.path.join(path, plotfile)
+    if not found:
+        report.skipped(what, "large/amrex_adv.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
     return found
 
 
@@ -46,10 +41,6 @@ def make_wide(folder):
     return path
 
 
-def column(runs, name):
-    return [run[name] for run in runs]
-
-
 def read_like_its_reader(report, name, path, rounds):
     """Measures the time from the name of a file to its data: as patches, like ParaView's reader, and merged, the default of PatchIO."""
     remember(path)
@@ -59,13 +50,9 @@ def read_like_its_reader(report, name, path, rounds):
         label = "as patches" if way == "patches" else way
         for run, least, which in zip(("alone", "again"), GOALS[name], ("first", "next")):
             report.goal("%s, open and read, %s, %s reader: ParaView's AMReX reader / PatchIO" % (name, label, which), least,
-                        ratios(column(found["AMReX"], run), column(found[way], run)))
-        report.figure("the same, with the filter that ParaView adds to each reader",
-                      ratios(column(found["AMReX"], "seconds"), column(found[way], "seconds")))
+                        ratios_of(found["AMReX"], found[way], run))
     report.goal("%s, memory: ParaView's AMReX reader / PatchIO merged" % name, 2,
-                ratios(column(found["AMReX"], "kilobytes"), column(found["merged"], "kilobytes")))
-    report.figure("%s, memory: ParaView's AMReX reader / PatchIO as patches" % name,
-                  ratios(column(found["AMReX"], "kilobytes"), column(found["patches"], "kilobytes")))
+                ratios_of(found["AMReX"], found["merged"], "memory"))
     if len({(run["cells"], round(run["sum"], 3)) for run in found["AMReX"] + found["patches"]}) != 1:
         raise RuntimeError("%s: the readers show different values" % name)
     report.data["plotfile " + name] = found
@@ -78,23 +65,21 @@ def slice_picture(report, name, path, rounds):
             os.makedirs(target, exist_ok=True)
             return pvbatch("frame.py", reader, path, "phi", "--pictures", target, "slice")["seconds"]
 
-        found = interleave({reader: lambda reader=reader: draw(reader) for reader in ("amrex", "merged")}, rounds)
-    report.goal("%s, slice + image: PatchIO merged / ParaView's AMReX reader" % name, 10,
-                ratios(*([sum(run[stage] for stage in SLICE) for run in found[reader]] for reader in ("amrex", "merged"))))
+        found = interleave({reader: lambda reader=reader: draw(reader) for reader in ("amrex", "own filters")}, rounds)
+    report.goal("%s, open + slice + image: PatchIO merged / ParaView's AMReX reader and filters" % name, 10,
+                ratios_of(found["amrex"], found["own filters"], *SLICE))
     report.data["plotfile slice " + name] = found
 
 
 def slow_reading(report, name, path, rounds):
     """Measures one process on the emulated parallel file system; PatchIO has 16 threads and no information on the storage."""
-    lacks = emulator.missing()
-    if lacks:
-        report.skipped("%s on the emulator" % name, "this machine lacks " + lacks)
+    if emulator.is_missing(report, "%s on the emulator" % name):
         return
     with emulator.slow_storage(path, **STORAGE) as storage:
         found = interleave({"AMReX": lambda: pvbatch("peer_read.py", "AMReX", storage.mount, "phi"),
                             "PatchIO": lambda: pvbatch("peer_read.py", "PatchIO 16 threads", storage.mount, "phi")}, rounds)
     report.goal("%s, emulator, NP = 1, as patches: PatchIO with 16 threads / ParaView's AMReX reader" % name, 5,
-                ratios(column(found["AMReX"], "seconds"), column(found["PatchIO"], "seconds")))
+                ratios_of(found["AMReX"], found["PatchIO"], "seconds"))
     report.data["plotfile slow " + name] = found
 
 
@@ -107,9 +92,7 @@ def one_of_many(report, folder):
 
 
 def run(report, folder, rounds):
-    found = find(folder)
-    if not found:
-        report.skipped("AMReX plotfiles", "large/amrex_adv.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
+    found = find(report, folder)
     for name, path in found.items():
         read_like_its_reader(report, name, path, min(rounds, 5))
         slice_picture(report, name, path, min(rounds, 3))

@@ -7,16 +7,13 @@ usage: pvbatch slice_at_once.py PATH ARRAY CONCURRENCY LIMIT ROUNDS DIRECTION...
        CONCURRENCY  N*, which the ranks share
        LIMIT        memory limit of a slice while reading, in MB; 0 means no limit, and the script also runs the filter
 """
-import json
 import os
-import random
-import re
 import sys
 import time
 
-from paraview.simple import *
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from in_paraview import *  # noqa: E402
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 path, array, concurrency, limit, rounds = sys.argv[1:3] + [int(word) for word in sys.argv[3:6]]
 NORMALS = {"along x": [1, 0, 0], "along y": [0, 1, 0], "along z": [0, 0, 1], "oblique": [1, 0.7, 0.4]}
 PLACE = 0.5031    # of the domain: not on a face
@@ -39,32 +36,24 @@ def at_once(normal):
 
 def after(normal):
     reader = reader_of(normal)
-    cut = Slice(Input=reader, Triangulatetheslice=0)
-    cut.SliceType.Origin, cut.SliceType.Normal = list(reader.RegionOrigin), normal
-    return reader, cut
+    return reader, plane_slice(reader, reader.RegionOrigin, normal, Triangulatetheslice=0)
 
 
-def resident(line):
-    with open("/proc/self/status") as status:
-        return int(re.search(r"^%s:\s+(\d+)" % line, status.read(), re.M).group(1)) * 1.024e-3
-
-
-at_first = resident("VmRSS")
+at_first = memory("VmRSS")
 
 
 def measure(make, normal):
     reader, source = make(normal)
     begin = time.perf_counter()
-    source.UpdatePipeline(reader.TimestepValues[-1] if hasattr(reader.TimestepValues, "__len__") else 0.0)
+    source.UpdatePipeline(times_of(reader)[-1])
     cells = source.GetDataInformation().GetNumberOfCells()
     seconds = time.perf_counter() - begin
-    memory = resident("VmHWM") - at_first
-    reader.UpdatePropertyInformation()
-    read = re.search(r"Bytes read: .*", reader.GetPropertyValue("IOReport")).group(0)
+    added = (memory("VmHWM") - at_first) * 1e-6
+    read = re.search(r"Bytes read: .*", report_of(reader)).group(0)
     if source is not reader:
         Delete(source)
     Delete(reader)
-    return {"seconds": seconds, "cells": cells, "memory": memory, "read": read}
+    return {"seconds": seconds, "cells": cells, "memory": added, "read": read}
 
 
 WAYS = {"at once": at_once} if limit else {"after": after, "at once": at_once}
@@ -73,9 +62,7 @@ if not limit:
     measure(at_once, NORMALS["along z"])    # the first run opens the files and starts threads
 for number in range(rounds):
     for name in results:
-        order = list(WAYS)
-        random.Random(number).shuffle(order)
-        for way in order:
+        for way in shuffled(WAYS, number):
             results[name][way].append(measure(WAYS[way], NORMALS[name]))
             print(name, way, results[name][way][-1], flush=True)
-print("JSON " + json.dumps(results))
+print_json(results)

@@ -5,18 +5,16 @@ usage: pvbatch static_mesh.py FILE.VTKHDF CELLS
 
 FILE.VTKHDF is made if it is missing: CELLS^3 hexahedra, 8 steps.
 """
-import json
 import os
 import sys
-import time
 
 import numpy as np
-from paraview.simple import *
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "VTKHDF"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "Formats", "VTKHDF")]
 import meshes  # noqa: E402
+from in_paraview import *  # noqa: E402
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 STEPS = 8
 # A new list of points is a new mesh for VTK.
 NEW_MESH = """
@@ -45,19 +43,14 @@ def write(path, cells):
 def seconds_of_images(path, cells, is_kept, is_slice):
     reader = PatchReader(FileName=[path])
     source = reader if is_kept else ProgrammableFilter(Input=reader, Script=NEW_MESH)
-    shown = source
-    if is_slice:
-        shown = Slice(Input=source)
-        shown.SliceType.Origin, shown.SliceType.Normal = [cells / 2] * 3, [1, 0.7, 0.4]
+    shown = plane_slice(source, [cells / 2] * 3, [1, 0.7, 0.4]) if is_slice else source
     view = CreateView("RenderView")
     ColorBy(Show(shown, view), ("POINTS", "v"))
     found = []
     for moment in reader.TimestepValues:
         view.ViewTime = moment
         source.UpdatePipeline(moment)
-        begin = time.perf_counter()
-        Render(view)
-        found.append(time.perf_counter() - begin)
+        found.append(timed(Render, view))
     Delete(view)
     return sum(found[1:])
 
@@ -65,5 +58,5 @@ def seconds_of_images(path, cells, is_kept, is_slice):
 path, cells = sys.argv[1], int(sys.argv[2])
 if not os.path.exists(path):
     write(path, cells)
-print("JSON " + json.dumps({"%s, %s" % (what, mesh): seconds_of_images(path, cells, mesh == "kept", what == "slice")
-                            for what in ("surface", "slice") for mesh in ("kept", "new")}))
+print_json({"%s, %s" % (what, mesh): seconds_of_images(path, cells, mesh == "kept", what == "slice")
+            for what in ("surface", "slice") for mesh in ("kept", "new")})

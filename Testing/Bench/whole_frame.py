@@ -8,17 +8,15 @@ usage: pvbatch whole_frame.py WAY ARRAY CONCURRENCY PICTURES KIND=SERIES...
        PICTURES     folder for the images of the last steps, named by their position in the list
        KIND=SERIES  slice, contour or volume, and the series to draw
 """
-import json
 import os
 import sys
 import time
 
 import numpy
-import paraview.simple
-from paraview import servermanager
-from paraview.simple import *
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from in_paraview import *  # noqa: E402
+
 SECONDS = "seconds of reading"  # as in one_level.py
 
 
@@ -53,14 +51,10 @@ def while_reading(series, array, concurrency, kind):
 
 
 def amrex(series, array, *_):
-    """Returns ParaView's AMReX reader with all levels; its default is the coarsest level."""
+    """Returns ParaView's AMReX reader of all steps."""
     folder = os.path.dirname(series)
     steps = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
-    reader = AMReXBoxLibGridReader(FileNames=[step for step in steps if os.path.isdir(step)])
-    reader.Level = 30
-    reader.UpdatePipelineInformation()
-    reader.CellArrayStatus = [array]
-    return reader
+    return amrex_reader([step for step in steps if os.path.isdir(step)], [array])
 
 
 WAYS = {
@@ -120,25 +114,15 @@ class Frames:
         self.source = self.reader
         if self.kind == "slice" and not ("SliceWhileReading" in self.reader.ListProperties() and self.reader.SliceWhileReading):
             bounds = numpy.array(self.facts().GetBounds())
-            self.source = Slice(Input=self.reader, SliceType="Plane")
-            self.source.SliceType.Origin, self.source.SliceType.Normal = place_of_slice(bounds[0::2], bounds[1::2]), NORMAL
+            self.source = plane_slice(self.reader, place_of_slice(bounds[0::2], bounds[1::2]), NORMAL)
         elif self.kind == "contour":
             where = "POINTS" if self.own else "CELLS"
             data = CellDatatoPointData(Input=self.reader) if self.own else self.reader
             self.source = Contour(Input=data, ContourBy=[where, self.array], Isosurfaces=[sum(self.range()) / 2])
 
-    def look(self):
-        bounds = numpy.array(self.facts().GetBounds())
-        centre, size = (bounds[0::2] + bounds[1::2]) / 2, numpy.linalg.norm(bounds[1::2] - bounds[0::2])
-        self.view.CameraFocalPoint = list(centre)
-        self.view.CameraPosition = list(centre + size * numpy.array([1.35, 0.7, 0.45]))
-        self.view.CameraViewUp = [0, 0, 1]
-
     def show(self):
-        display = Show(self.source, self.view)
-        display.SetRepresentationType("Volume" if self.kind == "volume" else "Surface")
-        ColorBy(display, ("POINTS" if self.kind == "contour" else "CELLS", self.array))
-        display.SetScalarBarVisibility(self.view, False)
+        display = show(self.source, self.view, "POINTS" if self.kind == "contour" else "CELLS", self.array,
+                       "Volume" if self.kind == "volume" else "Surface")
         if self.kind != "volume":
             display.Ambient, display.Diffuse = 1, 0
         for function in (GetColorTransferFunction(self.array), GetOpacityTransferFunction(self.array)):
@@ -148,16 +132,14 @@ class Frames:
         """Makes the image of a step from the name of the series. Returns the seconds, and the times of all steps."""
         stages = Stages()
         self.reader = make()
-        self.reader.UpdatePipelineInformation()
-        times = self.reader.TimestepValues
-        times = list(times) if hasattr(times, "__len__") else [times]
+        times = times_of(self.reader)
         self.reader.UpdatePipeline(times[first])
         self.facts()
         stages.done("read")
         self.make_source()
         self.source.UpdatePipeline(times[first])
         stages.done("filter")
-        self.look()
+        look_at(self.view, self.facts().GetBounds())
         self.view.ViewTime = times[first]
         self.show()
         Render(self.view)
@@ -178,13 +160,9 @@ class Frames:
 
 
 def main():
-    LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
     way, array, concurrency, pictures = sys.argv[1:5]
-    paraview.simple._DisableFirstRenderCameraReset()
-    servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
-    GetSettingsProxy("PatchIOSettings").FastExtraction = way not in WITHOUT_PATCHIO
-    view = CreateRenderView(ViewSize=[800, 600])
-    view.OrientationAxesVisibility = 0
+    set_fast_extraction(way not in WITHOUT_PATCHIO)
+    view = make_view()
     Render(view)  # the first image pays for OpenGL
     found, first = [], {}
     for word in sys.argv[5:]:
@@ -196,11 +174,10 @@ def main():
         SaveScreenshot(os.path.join(pictures, "%d.png" % len(found)), view)
         found.append({"open": opened, "step": stepped, "cells": frames.facts().GetNumberOfCells()})
         frames.close()
-    print("JSON " + json.dumps(found))
+    print_json(found)
 
 
 if __name__ == "__main__":
     # The scripts of a ProgrammableSource leave names like "sum" and "array" in __main__; therefore the code runs in a module.
-    sys.path.insert(0, HERE)
     import whole_frame
     whole_frame.main()

@@ -6,42 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include <map>
-#include <sstream>
 
 namespace patchio::emulator {
 
 namespace {
 
-const std::map<std::string, FaultKind> FaultNames{{"eio", FaultKind::Eio}, {"open", FaultKind::Open},
-    {"short", FaultKind::Short}, {"stall", FaultKind::Stall}};
-
-std::string NameOf(FaultKind kind)
-{
-  for (const auto& [name, named] : FaultNames) {
-    if (named == kind) {
-      return name;
-    }
-  }
-  return {};
-}
-
-/// Returns the number that the whole text represents. Throws Error for other texts.
-template <typename Number>
-Number NumberIn(const std::string& text)
-{
-  std::istringstream stream(text);
-  Number number{};
-  if (!(stream >> number) || !stream.eof()) {
-    throw Error("'" + text + "' is not a number.");
-  }
-  return number;
-}
-
-nlohmann::json Describe(const FaultRule& rule)
-{
-  return {{"pattern", rule.Pattern}, {"kind", NameOf(rule.Kind)}, {"after", rule.After},
-      {"probability", rule.Probability}, {"seconds", rule.Seconds}, {"bytes", rule.Bytes}};
-}
+const std::map<std::string, FaultKind> FaultNames{{"eio", FaultKind::Eio}, {"stall", FaultKind::Stall}};
 
 CLI::App* AddFaultCommand(CLI::App& commands, FaultRule& rule)
 {
@@ -49,61 +19,33 @@ CLI::App* AddFaultCommand(CLI::App& commands, FaultRule& rule)
   fault->add_option("pattern", rule.Pattern)->required();
   fault->add_option("kind", rule.Kind)->required()->transform(CLI::CheckedTransformer(FaultNames));
   fault->add_option("--after", rule.After);
-  fault->add_option("--probability", rule.Probability);
   fault->add_option("--seconds", rule.Seconds);
-  fault->add_option("--bytes", rule.Bytes);
   return fault;
 }
 
 }  // namespace
 
-std::vector<std::pair<double, int>> ParseLoadPlan(const std::string& text)
-{
-  std::vector<std::pair<double, int>> plan;
-  for (const std::string& step : CLI::detail::split(text, ',')) {
-    const std::size_t colon = step.find(':');
-    if (colon == std::string::npos) {
-      throw Error("A plan of the load is SECONDS:NC,SECONDS:NC,..., not '" + text + "'.");
-    }
-    plan.emplace_back(NumberIn<double>(step.substr(0, colon)), NumberIn<int>(step.substr(colon + 1)));
-    const double before = plan.size() > 1 ? plan[plan.size() - 2].first : 0;
-    if (plan.back().first < before || plan.back().second < 0) {
-      throw Error(
-          "In a plan of the load, seconds rise from 0 and NC is not negative, unlike '" + text + "'.");
-    }
-  }
-  return plan;
-}
-
 Emulator::Emulator(const Settings& settings)
-    : Behaviour(settings),
-      Storage(settings.Storage),
-      Broken(settings.Seed),
-      MetadataLatency(settings.MetadataLatency)
+    : Behaviour(settings), Storage(settings.Storage), MetadataLatency(settings.MetadataLatency)
 {
   CheckModel(settings.Storage);
-  if (!settings.LoadPlan.empty()) {
-    this->Storage.SetLoadPlan(settings.LoadPlan);
-  }
+  this->SetLoad(settings.Load);
 }
 
-FaultOutcome Emulator::OpenFile(const std::string& path)
+void Emulator::OpenFile()
 {
   ++this->Opens;
-  const FaultOutcome outcome = this->Broken.OnOpen(path);
-  this->FaultsGiven += outcome.Faulty() ? 1 : 0;
   this->Metadata();
-  return outcome;
 }
 
-FaultOutcome Emulator::PrepareRead(const std::string& path)
+bool Emulator::PrepareRead(const std::string& path)
 {
   const FaultOutcome outcome = this->Broken.OnRead(path);
-  this->FaultsGiven += outcome.Faulty() ? 1 : 0;
+  this->FaultsGiven += outcome.Fails || outcome.StallSeconds > 0 ? 1 : 0;
   if (outcome.StallSeconds > 0) {
     this->Storage.Sleep(outcome.StallSeconds);
   }
-  return outcome;
+  return outcome.Fails;
 }
 
 Gate::Request Emulator::Read(std::size_t bytes)
@@ -146,8 +88,8 @@ void Emulator::Execute(const std::string& line)
   commands.require_subcommand(1);
   CLI::App* reset = commands.add_subcommand("reset");
   CLI::App* load = commands.add_subcommand("load");
-  std::string plan;
-  load->add_option("plan", plan)->required();
+  int others = 0;
+  load->add_option("others", others)->required();
   FaultRule rule;
   CLI::App* fault = AddFaultCommand(commands, rule);
   CLI::App* heal = commands.add_subcommand("heal");
@@ -166,7 +108,7 @@ void Emulator::Execute(const std::string& line)
   if (reset->parsed()) {
     this->Reset();
   } else if (load->parsed()) {
-    this->Storage.SetLoadPlan(ParseLoadPlan(plan.find(':') == std::string::npos ? "0:" + plan : plan));
+    this->SetLoad(others);
   } else if (fault->parsed()) {
     this->Broken.Add(rule);
   } else if (heal->parsed()) {
@@ -193,19 +135,21 @@ std::string Emulator::Report()
   report["load"] = state.Load;
   report["settings"] = {{"latency", state.Storage.Latency * 1e3}, {"stream", state.Storage.Stream / 1e6},
       {"concurrency", state.Storage.Concurrency}, {"total", state.Storage.Total / 1e6},
-      {"contention", state.Storage.Contention}, {"metadata_latency", this->MetadataLatency * 1e3},
-      {"cached", this->Behaviour.Cached}, {"metadata_cache", this->Behaviour.MetadataCache},
-      {"slow_writes", this->Behaviour.SlowWrites}, {"seed", this->Behaviour.Seed}};
-  report["faults"] = nlohmann::json::array();
-  for (const FaultRule& rule : this->Broken.Rules()) {
-    report["faults"].push_back(Describe(rule));
-  }
+      {"contention", state.Storage.Contention}, {"metadata_latency", this->MetadataLatency * 1e3}};
   {
     const std::lock_guard<std::mutex> lock(this->Commanding);
     report["last_error"] = this->LastError;
   }
-  // Patterns may hold any bytes.
+  // Invalid commands may hold any bytes.
   return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void Emulator::SetLoad(int load)
+{
+  if (load < 0) {
+    throw Error("The load must be 0 or more, not " + std::to_string(load) + ".");
+  }
+  this->Storage.SetLoad(load);
 }
 
 void Emulator::Reset()

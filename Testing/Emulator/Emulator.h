@@ -17,13 +17,8 @@ struct Settings
   bool Cached = false;             ///< the kernel may cache data
   bool MetadataCache = true;       ///< the kernel may cache names and attributes
   bool SlowWrites = false;         ///< writes are served like reads; otherwise they take no time of their own
-  std::vector<std::pair<double, int>> LoadPlan;  ///< pairs of seconds from the start and NC
-  std::uint64_t Seed = 1;                        ///< seed of the faults' random numbers
+  int Load = 0;                    ///< NC
 };
-
-/// Returns pairs of seconds and NC. With "0:0,10:32", NC is 0 at first, and 32 after ten seconds. Throws
-/// patchio::Error.
-std::vector<std::pair<double, int>> ParseLoadPlan(const std::string& text);
 
 /// The emulated storage. Thread-safe. All parameters `path` are paths below the mount, without a leading
 /// slash.
@@ -32,10 +27,10 @@ class Emulator
 public:
   explicit Emulator(const Settings& settings);
 
-  // The calls of the file system. The first two wait for a stall, if there is one, and return the fault of
-  // the request.
-  FaultOutcome OpenFile(const std::string& path);
-  FaultOutcome PrepareRead(const std::string& path);
+  /// Begins a request to open a file.
+  void OpenFile();
+  /// Waits for a stall, if there is one. Returns whether the read fails.
+  bool PrepareRead(const std::string& path);
   /// Begins a read of `bytes` bytes. The read is complete when Await() of the result returns.
   Gate::Request Read(std::size_t bytes);
   void Written(std::size_t bytes);
@@ -55,6 +50,7 @@ public:
 
 private:
   void Execute(const std::string& line);
+  void SetLoad(int load);
   void Reset();
   void SetNumber(const std::string& name, double value);
 

@@ -41,7 +41,7 @@ void Gate::Request::Await()
   while (!this->Served && !gate.Stopped) {
     // The first request also wakes for planned changes of the load.
     this->Until =
-        gate.Plan.First() == this->Ticket ? gate.Plan.NextEvent() : gate.Plan.FinishOf(this->Ticket);
+        gate.Plan.First() == this->Ticket ? gate.Plan.NextFinish() : gate.Plan.FinishOf(this->Ticket);
     this->Wake.wait_until(lock, gate.TimePoint(this->Until));
     gate.Plan.AdvanceTo(gate.Now());
     gate.Settle();
@@ -67,13 +67,8 @@ void Gate::Stop()
 
 void Gate::SetLoad(int load)
 {
-  this->SetLoadPlan({{0, load}});
-}
-
-void Gate::SetLoadPlan(const std::vector<std::pair<double, int>>& plan)
-{
   const std::lock_guard<std::mutex> lock(this->Mutex);
-  this->Plan.SetLoadPlan(this->Now(), plan);
+  this->Plan.SetLoad(this->Now(), load);
   this->Settle();
 }
 
@@ -127,7 +122,7 @@ void Gate::Settle()
     return;
   }
   const auto first = this->Requests.find(this->Plan.First());
-  if (first != this->Requests.end() && first->second->Until > this->Plan.NextEvent() + Tolerance) {
+  if (first != this->Requests.end() && first->second->Until > this->Plan.NextFinish() + Tolerance) {
     first->second->Wake.notify_one();
   }
 }

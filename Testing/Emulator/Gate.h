@@ -44,7 +44,6 @@ public:
   void Stop();
 
   void SetLoad(int load);
-  void SetLoadPlan(const std::vector<std::pair<double, int>>& plan);
   void SetModel(const Model& model);
   void ResetCounters();
 

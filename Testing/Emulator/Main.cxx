@@ -35,8 +35,6 @@ struct Options
   std::string Mount;
   Settings How;
   std::vector<std::string> Faults;
-  int MostRequests = 256;
-  bool Stay = false;
 };
 
 /// Adds an option in units of the user (ms, MB/s) for a value in SI units (s, bytes/s).
@@ -59,12 +57,7 @@ void AddStorageOptions(CLI::App& program, Settings& how)
   AddScaled(program, "--total", storage.Total, 1e6, "W: MB/s of the whole storage; 0: no limit");
   program.add_option("--contention", storage.Contention, "gamma: past N* the rate falls as (N*/N)^gamma")
       ->capture_default_str();
-  program.add_option_function<std::string>(
-      "--load-schedule,--load",
-      [&how](const std::string& plan) {
-        how.LoadPlan = ParseLoadPlan(plan.find(':') == std::string::npos ? "0:" + plan : plan);
-      },
-      "NC: requests that others keep in flight; a number, or SECONDS:NC,SECONDS:NC,...");
+  program.add_option("--load", how.Load, "NC: requests that others keep in flight")->capture_default_str();
 }
 
 void AddClientOptions(CLI::App& program, Options& options)
@@ -77,11 +70,6 @@ void AddClientOptions(CLI::App& program, Options& options)
       "!--no-metadata-cache", options.How.MetadataCache, "names and attributes are always asked for");
   program.add_flag("--slow-writes", options.How.SlowWrites, "writes are served like reads");
   program.add_option("--fault", options.Faults, "'PATTERN KIND [--after N] ...' as the command `fault`");
-  program.add_option("--seed", options.How.Seed, "of the faults' probability")->capture_default_str();
-  program.add_option("--most-requests", options.MostRequests, "requests that are taken at once")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  program.add_flag("--stay", options.Stay, "go on when the process that started this one ends");
 }
 
 /// Ends the program's loop after a signal, or when the parent process ends.
@@ -89,7 +77,8 @@ class Lifetime
 {
 public:
   /// Must be called before other threads start, because they inherit the signals that are blocked here.
-  explicit Lifetime(bool stay) : Ended(::eventfd(0, EFD_CLOEXEC))
+  Lifetime()
+      : Ended(::eventfd(0, EFD_CLOEXEC)), Parent(static_cast<int>(::syscall(SYS_pidfd_open, ::getppid(), 0)))
   {
     sigset_t signals;
     ::sigemptyset(&signals);
@@ -101,9 +90,6 @@ public:
     struct sigaction nothing = {};
     nothing.sa_handler = [](int) {};
     ::sigaction(SIGUSR1, &nothing, nullptr);
-    if (!stay) {
-      this->Parent = static_cast<int>(::syscall(SYS_pidfd_open, ::getppid(), 0));
-    }
   }
 
   ~Lifetime()
@@ -155,8 +141,8 @@ private:
   }
 
   int Ended;
+  int Parent;
   int Signals = -1;
-  int Parent = -1;
   std::thread Watcher;
 };
 
@@ -252,8 +238,8 @@ void Serve(const Options& options, Passthrough& passthrough, Lifetime& lifetime)
   }
   AllowParallelWrites(fileSystem);
   fuse_loop_config* loop = fuse_loop_cfg_create();
-  fuse_loop_cfg_set_max_threads(loop, options.MostRequests);
-  fuse_loop_cfg_set_idle_threads(loop, options.MostRequests);
+  fuse_loop_cfg_set_max_threads(loop, MostRequests);
+  fuse_loop_cfg_set_idle_threads(loop, MostRequests);
   lifetime.Watch(passthrough.Storage, fileSystem);
   fuse_loop_mt(fileSystem, loop);
   lifetime.Finish();
@@ -272,12 +258,12 @@ void Run(Options& options)
   // Without this, the kernel may add 50 us to each wait. Threads inherit the setting.
   ::prctl(PR_SET_TIMERSLACK, 1);
   ::umask(0);
-  Lifetime lifetime(options.Stay);
+  Lifetime lifetime;
   Emulator emulator(options.How);
   for (const std::string& fault : options.Faults) {
     emulator.Command("fault " + fault);
   }
-  Passthrough passthrough{emulator, OpenSource(options), options.MostRequests, SayReady};
+  Passthrough passthrough{emulator, OpenSource(options), SayReady};
   Serve(options, passthrough, lifetime);
   ::close(passthrough.Source);
 }

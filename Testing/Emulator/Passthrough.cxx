@@ -91,8 +91,8 @@ void* Init(fuse_conn_info* connection, fuse_config* config)
   const Settings& how = self.Storage.How();
   connection->max_read = LongestRequest;
   connection->max_write = LongestRequest;
-  connection->max_background = self.MostRequests;
-  connection->congestion_threshold = self.MostRequests;
+  connection->max_background = MostRequests;
+  connection->congestion_threshold = MostRequests;
   // Cached data stay valid until the end of the mount, and listing a folder does not look up its entries.
   connection->want &= ~(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO);
   config->use_ino = 1;
@@ -141,9 +141,7 @@ int OpenControl(fuse_file_info* info)
 int OpenOnSource(const char* path, int extraFlags, mode_t mode, fuse_file_info* info)
 {
   Passthrough& self = Self();
-  if (self.Storage.OpenFile(Below(path)).Fails) {
-    return -EIO;
-  }
+  self.Storage.OpenFile();
   auto file = std::make_unique<OpenedFile>();
   file->Path = Below(path);
   // The kernel itself sets the offset of appended bytes, and O_DIRECT concerns the client's cache.
@@ -175,15 +173,14 @@ int Release(const char*, fuse_file_info* info)
   return 0;
 }
 
-/// Returns the number of bytes before the end of the file, or -errno. end: the end of a file that a fault has
-/// shortened.
-ssize_t BytesThere(int descriptor, std::size_t bytes, off_t offset, std::uint64_t end)
+/// Returns the number of bytes before the end of the file, or -errno.
+ssize_t BytesThere(int descriptor, std::size_t bytes, off_t offset)
 {
   struct stat attributes;
   if (::fstat(descriptor, &attributes) != 0) {
     return -errno;
   }
-  const std::uint64_t length = std::min<std::uint64_t>(attributes.st_size, end);
+  const auto length = static_cast<std::uint64_t>(attributes.st_size);
   const std::uint64_t begin = std::min<std::uint64_t>(offset, length);
   return std::min<std::uint64_t>(bytes, length - begin);
 }
@@ -212,12 +209,11 @@ int Read(const char*, char* into, std::size_t bytes, off_t offset, fuse_file_inf
     return static_cast<int>(file.Report.copy(into, bytes, std::min<std::size_t>(offset, file.Report.size())));
   }
   Emulator& storage = Self().Storage;
-  const FaultOutcome fault = storage.PrepareRead(file.Path);
-  if (fault.Fails) {
+  if (storage.PrepareRead(file.Path)) {
     storage.Read(0).Await();
     return -EIO;
   }
-  const ssize_t there = BytesThere(file.Descriptor, bytes, offset, fault.End);
+  const ssize_t there = BytesThere(file.Descriptor, bytes, offset);
   if (there < 0) {
     return static_cast<int>(there);
   }
@@ -351,16 +347,6 @@ int Rename(const char* from, const char* to, unsigned flags)
   return OnSource([&](int source) { return ::renameat2(source, Below(from), source, Below(to), flags); });
 }
 
-int Link(const char* from, const char* to)
-{
-  return OnSource([&](int source) { return ::linkat(source, Below(from), source, Below(to), 0); });
-}
-
-int SymbolicLink(const char* target, const char* path)
-{
-  return OnSource([&](int source) { return ::symlinkat(target, source, Below(path)); });
-}
-
 int ReadLink(const char* path, char* target, std::size_t bytes)
 {
   Self().Storage.Metadata();
@@ -393,23 +379,6 @@ int ChangeMode(const char* path, mode_t mode, fuse_file_info* info)
   });
 }
 
-int ChangeOwner(const char* path, uid_t user, gid_t group, fuse_file_info* info)
-{
-  if (IsControl(path, info)) {
-    return -EPERM;
-  }
-  return OnSource([&](int source) {
-    return info ? ::fchown(FileOf(info).Descriptor, user, group)
-                : ::fchownat(source, Below(path), user, group, AT_SYMLINK_NOFOLLOW);
-  });
-}
-
-int Access(const char* path, int mode)
-{
-  return IsControl(path) ? 0
-                         : OnSource([&](int source) { return ::faccessat(source, Below(path), mode, 0); });
-}
-
 int FileSystem(const char*, struct statvfs* attributes)
 {
   return OnSource([&](int source) { return ::fstatvfs(source, attributes); });
@@ -438,13 +407,9 @@ fuse_operations PassthroughOperations()
   operations.unlink = Unlink;
   operations.rmdir = RemoveFolder;
   operations.rename = Rename;
-  operations.link = Link;
-  operations.symlink = SymbolicLink;
   operations.readlink = ReadLink;
   operations.utimens = SetTimes;
   operations.chmod = ChangeMode;
-  operations.chown = ChangeOwner;
-  operations.access = Access;
   operations.statfs = FileSystem;
   return operations;
 }

@@ -20,12 +20,15 @@ struct Passthrough
 {
   Emulator& Storage;
   int Source;        ///< descriptor of the folder that is shown
-  int MostRequests;  ///< requests that the kernel may queue by itself, for example to read ahead
   void (*Served)();  ///< called once, when the kernel begins to send requests
 };
 
 /// Greatest length of a request in bytes, which the kernel sends in one piece with its default settings.
 constexpr unsigned LongestRequest = 1 << 20;
+
+/// Greatest number of requests that are taken at once, including those that the kernel makes by itself, for
+/// example to read ahead.
+constexpr int MostRequests = 256;
 
 fuse_operations PassthroughOperations();
 

@@ -6,12 +6,6 @@
 
 namespace patchio::emulator {
 
-namespace {
-
-constexpr double Never = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 Schedule::Schedule(const Model& model) : Behaviour(model) {}
 
 Schedule::Ticket Schedule::Arrive(double now, std::size_t bytes)
@@ -34,18 +28,8 @@ Schedule::Ticket Schedule::Arrive(double now, std::size_t bytes)
 
 void Schedule::SetLoad(double now, int load)
 {
-  this->SetLoadPlan(now, {{0, load}});
-}
-
-void Schedule::SetLoadPlan(double now, const std::vector<std::pair<double, int>>& plan)
-{
   this->AdvanceTo(now);
-  this->LoadPlan.clear();
-  for (const auto& [seconds, load] : plan) {
-    assert(seconds >= 0 && load >= 0);
-    this->LoadPlan.emplace_back(now + seconds, load);
-  }
-  this->AdvanceTo(now);
+  this->OtherLoad = load;
 }
 
 void Schedule::SetModel(double now, const Model& model)
@@ -57,12 +41,8 @@ void Schedule::SetModel(double now, const Model& model)
 void Schedule::AdvanceTo(double now)
 {
   assert(now >= this->Now);
-  while (this->NextEvent() <= now) {
-    if (this->NextChange() <= this->NextFinish()) {
-      this->ChangeLoad();
-    } else {
-      this->FinishFirst();
-    }
+  while (this->NextFinish() <= now) {
+    this->FinishFirst();
   }
   this->Progress(now);
 }
@@ -76,11 +56,6 @@ double Schedule::FinishOf(Ticket request) const
 {
   const double missing = std::max(0.0, this->Requests.at(request).Tag - this->Done);
   return this->Now + missing / this->Speed();
-}
-
-double Schedule::NextEvent() const
-{
-  return std::min(this->NextFinish(), this->NextChange());
 }
 
 void Schedule::ResetCounters(double now)
@@ -99,12 +74,7 @@ double Schedule::Speed() const
 
 double Schedule::NextFinish() const
 {
-  return this->Idle() ? Never : this->FinishOf(this->First());
-}
-
-double Schedule::NextChange() const
-{
-  return this->LoadPlan.empty() ? Never : this->LoadPlan.front().first;
+  return this->Idle() ? std::numeric_limits<double>::infinity() : this->FinishOf(this->First());
 }
 
 void Schedule::Progress(double until)
@@ -126,13 +96,6 @@ void Schedule::FinishFirst()
   this->Queue.erase(this->Queue.begin());
   this->Requests.erase(ticket);
   this->Finished.push_back({ticket, this->Now});
-}
-
-void Schedule::ChangeLoad()
-{
-  this->Progress(std::max(this->Now, this->NextChange()));
-  this->OtherLoad = this->LoadPlan.front().second;
-  this->LoadPlan.erase(this->LoadPlan.begin());
 }
 
 }  // namespace patchio::emulator

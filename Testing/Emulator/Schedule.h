@@ -35,9 +35,6 @@ public:
   /// on average.
   void SetLoad(double now, int load);
 
-  /// Sets NC over time: pairs of seconds from `now` (ascending, >= 0) and NC. Replaces the earlier plan.
-  void SetLoadPlan(double now, const std::vector<std::pair<double, int>>& plan);
-
   /// Sets the model. Requests in flight keep the finished share of their work.
   void SetModel(double now, const Model& model);
 
@@ -50,8 +47,8 @@ public:
   /// must be in flight.
   double FinishOf(Ticket request) const;
 
-  /// Returns the time of the next finish or planned change of the load; infinite if there is none.
-  double NextEvent() const;
+  /// Returns the time of the next finish; infinite if there is none.
+  double NextFinish() const;
 
   bool Idle() const { return this->Requests.empty(); }
   /// Returns the request that finishes first. There must be a request in flight, see Idle().
@@ -74,11 +71,8 @@ private:
   };
 
   double Speed() const;
-  double NextFinish() const;
-  double NextChange() const;
   void Progress(double until);
   void FinishFirst();
-  void ChangeLoad();
 
   Model Behaviour;
   double Now = -std::numeric_limits<double>::infinity();
@@ -89,7 +83,6 @@ private:
   std::set<std::pair<double, Ticket>> Queue;  ///< pairs (tag, ticket); the first one finishes first
   std::vector<Finish> Finished;
   int OtherLoad = 0;
-  std::vector<std::pair<double, int>> LoadPlan;  ///< pairs (absolute time, NC), sorted by time
   int Most = 0;
   double Busy = 0;
 };

@@ -30,7 +30,7 @@ double MeasuredRate(Schedule& schedule, int clients, std::size_t bytes, int roun
   }
   double now = 0;
   for (int served = 0; served < clients * rounds;) {
-    schedule.AdvanceTo(schedule.NextEvent());
+    schedule.AdvanceTo(schedule.NextFinish());
     for (const Schedule::Finish& finish : schedule.TakeFinished()) {
       now = finish.Time;
       ++served;
@@ -86,51 +86,39 @@ TEST(Schedule, OneRequestTakesLatencyAndItsBytes)
   ExpectNear(FinishTimes(empty, {{5, 0}}), {5.002});
 }
 
-TEST(Schedule, RateRisesLinearlyUpToItsConcurrency)
+TEST(Schedule, HasTheRateOfTheModel)
 {
-  ExpectRate(RateAt(Storage(), 1), 1e6 / Alone);
-  ExpectRate(RateAt(Storage(), 4), 4e6 / Alone);
-  ExpectRate(RateAt(Storage(), 16), 16e6 / Alone);
-}
-
-TEST(Schedule, SmallRequestsPayTheLatency)
-{
-  ExpectRate(RateAt(Storage(), 16, 0, 100'000), 16 * 100e3 / 0.004);
-}
-
-TEST(Schedule, RateFallsPastItsConcurrency)
-{
-  ExpectRate(RateAt(Storage(16, 0.5), 32), 16e6 / Alone / std::sqrt(2.0));
-  ExpectRate(RateAt(Storage(16, 0.5), 64), 16e6 / Alone / 2);
-  ExpectRate(RateAt(Storage(16, 1), 64), 16e6 / Alone / 4);
-}
-
-TEST(Schedule, RateStaysPastItsConcurrencyWithoutContention)
-{
-  ExpectRate(RateAt(Storage(16, 0), 17), 16e6 / Alone);
-  ExpectRate(RateAt(Storage(16, 0), 64), 16e6 / Alone);
-}
-
-TEST(Schedule, TotalLimitsTheRate)
-{
-  ExpectRate(RateAt(Storage(16, 0.5, 400e6), 4), 4e6 / Alone);
-  ExpectRate(RateAt(Storage(16, 0.5, 400e6), 10), 400e6);
-  ExpectRate(RateAt(Storage(16, 0.5, 400e6), 16), 400e6);
-  // Past N*, the limited rate falls.
-  ExpectRate(RateAt(Storage(16, 0.5, 400e6), 64), 200e6);
-  // 800 MB/s would be below the limit.
-  ExpectRate(RateAt(Storage(16, 0.5, 800e6), 64), 16e6 / Alone / 2);
-}
-
-TEST(Schedule, LoadOfOthersCountsAsRequestsInFlight)
-{
-  // 8 + 8 requests are not more than N*, so the rate does not change.
-  ExpectRate(RateAt(Storage(), 8, 8), 8e6 / Alone);
-  // M = 32 = 2 N*: the rate of the storage is F(32), and a quarter of that for the 8 own requests.
-  ExpectRate(RateAt(Storage(), 8, 24), 0.25 * 16e6 / Alone / std::sqrt(2.0));
-  // Half of the limit.
-  ExpectRate(RateAt(Storage(16, 0.5, 400e6), 8, 8), std::min(200e6, 8e6 / Alone));
-  ExpectRate(RateAt(Storage(16, 0.5, 300e6), 8, 8), 150e6);
+  const Model limited = Storage(16, 0.5, 400e6);
+  const struct
+  {
+    const char* Name;
+    Model Storage;
+    int Clients, Load;
+    std::size_t Bytes;
+    double Rate;
+  } cases[] = {
+      {"one request", Storage(), 1, 0, Megabyte, 1e6 / Alone},
+      {"rises linearly", Storage(), 4, 0, Megabyte, 4e6 / Alone},
+      {"rises up to N*", Storage(), 16, 0, Megabyte, 16e6 / Alone},
+      {"small requests pay the latency", Storage(), 16, 0, 100'000, 16 * 100e3 / 0.004},
+      {"falls past N*", Storage(16, 0.5), 32, 0, Megabyte, 16e6 / Alone / std::sqrt(2.0)},
+      {"falls further", Storage(16, 0.5), 64, 0, Megabyte, 16e6 / Alone / 2},
+      {"falls faster", Storage(16, 1), 64, 0, Megabyte, 16e6 / Alone / 4},
+      {"stays past N* without contention", Storage(16, 0), 17, 0, Megabyte, 16e6 / Alone},
+      {"stays far past N* without contention", Storage(16, 0), 64, 0, Megabyte, 16e6 / Alone},
+      {"below the total", limited, 4, 0, Megabyte, 4e6 / Alone},
+      {"at the total", limited, 10, 0, Megabyte, 400e6},
+      {"at the total up to N*", limited, 16, 0, Megabyte, 400e6},
+      {"the limited rate falls past N*", limited, 64, 0, Megabyte, 200e6},
+      {"800 MB/s are below the total", Storage(16, 0.5, 800e6), 64, 0, Megabyte, 16e6 / Alone / 2},
+      {"8 + 8 requests are not more than N*", Storage(), 8, 8, Megabyte, 8e6 / Alone},
+      {"a quarter of F(2 N*)", Storage(), 8, 24, Megabyte, 0.25 * 16e6 / Alone / std::sqrt(2.0)},
+      {"half of the total", Storage(16, 0.5, 300e6), 8, 8, Megabyte, 150e6},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.Name);
+    ExpectRate(RateAt(each.Storage, each.Clients, each.Load, each.Bytes), each.Rate);
+  }
 }
 
 TEST(Schedule, ModelForetellsTheRate)
@@ -165,7 +153,7 @@ TEST(Schedule, ForeseesTheFinish)
   EXPECT_NEAR(schedule.FinishOf(first), 0.022, 1e-12);
   const Schedule::Ticket second = schedule.Arrive(0.010, 0);
   EXPECT_NEAR(schedule.FinishOf(first), 0.034, 1e-12);
-  EXPECT_NEAR(schedule.NextEvent(), 0.014, 1e-12);
+  EXPECT_NEAR(schedule.NextFinish(), 0.014, 1e-12);
   EXPECT_EQ(schedule.First(), second);
 }
 
@@ -173,24 +161,10 @@ TEST(Schedule, LoadChangesWhileARequestIsServed)
 {
   // Half of the work is done by 11 ms, and the rest at a quarter of the speed.
   Schedule schedule(Storage(1, 0));
-  schedule.SetLoadPlan(0, {{0, 0}, {0.011, 3}});
-  ExpectNear(FinishTimes(schedule, {{0, Megabyte}}), {0.055});
+  const Schedule::Ticket request = schedule.Arrive(0, Megabyte);
+  schedule.SetLoad(0.011, 3);
+  EXPECT_NEAR(schedule.FinishOf(request), 0.055, 1e-12);
   EXPECT_EQ(schedule.Load(), 3);
-}
-
-TEST(Schedule, LoadPlanCountsFromWhenItIsGiven)
-{
-  Schedule schedule(Storage());
-  schedule.SetLoadPlan(100, {{0, 2}, {10, 32}});
-  EXPECT_EQ(schedule.Load(), 2);
-  EXPECT_EQ(schedule.NextEvent(), 110);
-  schedule.AdvanceTo(109.9);
-  EXPECT_EQ(schedule.Load(), 2);
-  schedule.AdvanceTo(110);
-  EXPECT_EQ(schedule.Load(), 32);
-  schedule.SetLoad(111, 1);
-  EXPECT_EQ(schedule.Load(), 1);
-  EXPECT_TRUE(std::isinf(schedule.NextEvent()));
 }
 
 TEST(Schedule, ModelChangesWhileARequestIsServed)

@@ -58,12 +58,17 @@ def options_of(settings):
     return arguments
 
 
-def measure_on(report, what, data, measure, **settings):
-    """Empties the folder `data` and calls measure(storage) with an emulated storage of it. If this machine cannot emulate, the report
-    marks `what` as skipped."""
+def is_missing(report, what):
+    """Returns whether this machine cannot emulate a storage. The report then marks `what` as skipped."""
     lack = missing()
     if lack:
         report.skipped(what, "this machine lacks " + lack)
+    return bool(lack)
+
+
+def measure_on(report, what, data, measure, **settings):
+    """Empties the folder `data` and calls measure(storage) with an emulated storage of it, if this machine can emulate."""
+    if is_missing(report, what):
         return
     shutil.rmtree(data, ignore_errors=True)
     os.makedirs(data)
@@ -110,7 +115,7 @@ class Storage:
         self.command("reset")
 
     def load(self, others):
-        """Sets NC. others: a number, or a plan "seconds:NC,seconds:NC,..."."""
+        """Sets NC."""
         self.command("load %s" % others)
 
     def stop(self):

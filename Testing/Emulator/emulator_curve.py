@@ -1,6 +1,6 @@
 """Compares the emulated storage with its model: F(N) measured through the mount, and F(N) from the formula.
 
-usage: emulator_curve.py [--seconds S] [--picture FILE.png] [--json FILE]
+usage: emulator_curve.py [--seconds S] [--picture FILE.png]
 
 The script looks for programs in $PATCHIO_PROGRAMS or on the PATH.
 """
@@ -44,8 +44,7 @@ def curve(mount, storage, request, seconds, others=0):
     for own in THREADS:
         found = measured(mount.mount, request, own, seconds)
         expected = modelled(storage, request, own, others)
-        points.append({"N": own, "NC": others, "measured": found["MB_per_s"], "model": expected,
-                       "request_ms": found["request_ms"]})
+        points.append({"N": own, "measured": found["MB_per_s"], "model": expected})
         print("  %4d %4d %10.1f %10.1f %+7.1f %%" % (own, others, found["MB_per_s"], expected,
                                                      100 * (found["MB_per_s"] / expected - 1)), flush=True)
     return points
@@ -90,7 +89,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=3, help="time per point")
     parser.add_argument("--picture", help="PNG to write")
-    parser.add_argument("--json", help="file to write all numbers to")
     arguments = parser.parse_args()
     lacking = emulator.missing()
     if lacking:
@@ -100,9 +98,6 @@ def main():
             for _ in range(FILE_BYTES >> 20):
                 file.write(os.urandom(1 << 20))
         curves = measure(folder, arguments.seconds)
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump(curves, file, indent=1)
     if arguments.picture:
         draw(curves, arguments.picture)
 

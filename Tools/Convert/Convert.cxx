@@ -1,4 +1,5 @@
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Base/Stopwatch.h"
 #include "Base/Text.h"
 #include "Convert/PieceExport.h"
@@ -307,9 +308,7 @@ void Conversion::WriteStep(const TimeStep& step, std::size_t index, std::size_t 
   };
   ConversionResult result = work(progress);
   for (const std::string& file : result.Record.Files) {
-    std::error_code ignored;
-    const std::uintmax_t bytes = fs::file_size(this->Container() + "/" + file, ignored);
-    result.FileBytes += ignored ? 0 : bytes;
+    result.FileBytes += SizeOfFile(this->Container() + "/" + file).value_or(0);
   }
   this->Total.Bytes += result.Bytes;
   this->Total.FileBytes += result.FileBytes;
@@ -345,7 +344,7 @@ void Conversion::MoveOutOfContainer(const container::StepRecord& record) const
 {
   std::set<std::string> hidden;
   for (const container::DataSet& set : record.DataSets) {
-    if (set.Name.rfind("VTKHDF/", 0) != 0) {
+    if (!BeginsWith(set.Name, "VTKHDF/")) {
       hidden.insert("'" + record.Data.Variables[set.Variable].Name + "'");
     }
   }

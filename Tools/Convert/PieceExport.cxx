@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <limits>
@@ -43,7 +42,14 @@ struct VtkXmlArray
 };
 
 /// Returns the text of a VTK XML file of this type. The root element contains `content`, then `trailer`.
-std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& trailer = {});
+std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& trailer = {})
+{
+  return fmt::format(
+      "<?xml version=\"1.0\"?>\n"
+      "<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
+      "{}{}</VTKFile>\n",
+      type, content, trailer);
+}
 
 class VtkXmlPiece
 {
@@ -64,7 +70,7 @@ public:
   }
   /// Returns an array of `values` values, all NaN, or 0 if the type has no NaN. Equal arrays share one copy
   /// in the file.
-  const void* BlankArray(ElementType type, std::uint64_t values);
+  const void* UndefinedArray(ElementType type, std::uint64_t values);
 
   /// Writes the file, which must not exist. Throws Error if the file cannot be written.
   void Write(const std::string& path) const;
@@ -78,8 +84,9 @@ private:
   std::deque<std::uint64_t> Lengths;
   std::vector<iovec> Data;  ///< for each array: its length, then its bytes
   std::uint64_t Bytes = 0;  ///< bytes of all parts of Data
-  std::map<std::pair<const void*, std::uint64_t>, std::uint64_t> Offsets;    ///< by address and length
-  std::map<std::pair<ElementType, std::uint64_t>, const void*> BlankArrays;  ///< by type and number of values
+  std::map<std::pair<const void*, std::uint64_t>, std::uint64_t> Offsets;  ///< by address and length
+  std::map<std::pair<ElementType, std::uint64_t>, const void*>
+      UndefinedArrays;  ///< by type and number of values
 };
 
 /// Returns VTK's name of a type, such as "Float32": numpy's name with capitals at the beginning.
@@ -94,13 +101,10 @@ std::string VtkNameOf(ElementType type)
 }
 
 template <typename T>
-std::vector<std::byte> FilledBytes(std::uint64_t values, T value)
+std::vector<std::byte> BytesOf(const std::vector<T>& values)
 {
-  std::vector<std::byte> bytes(values * sizeof(T));
-  for (std::uint64_t i = 0; i < values; ++i) {
-    std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
-  }
-  return bytes;
+  const auto* const begin = reinterpret_cast<const std::byte*>(values.data());
+  return {begin, begin + values.size() * sizeof(T)};
 }
 
 /// Returns the text as the value of an XML attribute.
@@ -132,15 +136,6 @@ std::string XmlText(const std::string& text)
   return result;
 }
 
-std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& trailer)
-{
-  return fmt::format(
-      "<?xml version=\"1.0\"?>\n"
-      "<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
-      "{}{}</VTKFile>\n",
-      type, content, trailer);
-}
-
 void VtkXmlPiece::Add(const std::string& element, const std::vector<VtkXmlArray>& arrays)
 {
   this->Elements += fmt::format("<{}>\n", element);
@@ -166,16 +161,17 @@ std::uint64_t VtkXmlPiece::OffsetOf(const void* values, std::uint64_t bytes)
   return entry->second;
 }
 
-const void* VtkXmlPiece::BlankArray(ElementType type, std::uint64_t values)
+const void* VtkXmlPiece::UndefinedArray(ElementType type, std::uint64_t values)
 {
-  const void*& blank = this->BlankArrays[{type, values}];
-  if (!blank) {
-    blank = this->Retain(
-        type == ElementType::Float32   ? FilledBytes(values, std::numeric_limits<float>::quiet_NaN())
-        : type == ElementType::Float64 ? FilledBytes(values, std::numeric_limits<double>::quiet_NaN())
-                                       : std::vector<std::byte>(values * SizeOf(type)));
+  const void*& undefined = this->UndefinedArrays[{type, values}];
+  if (!undefined) {
+    undefined = this->Retain(type == ElementType::Float32
+                                 ? BytesOf(std::vector(values, std::numeric_limits<float>::quiet_NaN()))
+                             : type == ElementType::Float64
+                                 ? BytesOf(std::vector(values, std::numeric_limits<double>::quiet_NaN()))
+                                 : std::vector<std::byte>(values * SizeOf(type)));
   }
-  return blank;
+  return undefined;
 }
 
 void VtkXmlPiece::Write(const std::string& path) const
@@ -194,13 +190,6 @@ void VtkXmlPiece::Write(const std::string& path) const
 /// VTK's flags of cells. Cells under finer patches have both flags, as in the reader's grids.
 constexpr std::uint8_t DuplicateCell = 1, RefinedCell = 8;
 constexpr const char* FlagsName = "vtkGhostType";
-
-template <typename T>
-std::vector<std::byte> BytesOf(const std::vector<T>& values)
-{
-  const auto* const begin = reinterpret_cast<const std::byte*>(values.data());
-  return {begin, begin + values.size() * sizeof(T)};
-}
 
 std::vector<bool> ShownPatches(const SelectedStep& step, const Catalog& whole)
 {
@@ -390,7 +379,7 @@ void Pieces::AddData(
     const std::uint64_t tuples = this->TuplesOf(arrays.Patch, ofPoints ? Centering::Node : Centering::Cell);
     (ofPoints ? points : cells)
         .push_back({variable.Name, type, components, tuples,
-            array ? array->Values.get() : piece.BlankArray(type, tuples * components)});
+            array ? array->Values.get() : piece.UndefinedArray(type, tuples * components)});
   }
   if (!flags.empty()) {
     cells.push_back({FlagsName, ElementType::UInt8, 1, flags.size(), piece.Retain(BytesOf(flags))});
@@ -490,16 +479,8 @@ void WritePieces(SelectedStep& step, const Pieces& pieces, const std::string& fo
 {
   for (LoadResult loaded; step.Next(loaded);) {
     const std::vector<PatchArrays> patches = step.ArraysOf(loaded);
-    std::vector<std::string> faults(patches.size());
-    RunTasks(patches.size(), threads, [&](std::size_t i) {
-      faults[i] =
-          CatchError([&] { pieces.Write(patches[i], folder + "/" + pieces.FileNameOf(patches[i].Patch)); });
-    });
-    for (const std::string& fault : faults) {
-      if (!fault.empty()) {
-        throw Error(fault);
-      }
-    }
+    RunTasksOrThrow(patches.size(), threads,
+        [&](std::size_t i) { pieces.Write(patches[i], folder + "/" + pieces.FileNameOf(patches[i].Patch)); });
     progress(step.FractionRead());
   }
 }
@@ -543,8 +524,7 @@ ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const
       fs::remove(target + ".vtm");  // removed first, so that the .vtm file never names pieces of another step
       fs::remove_all(target);
       fs::rename(part, target);
-      const std::string tree = BlockTree(step.Data(), *pieces, name);
-      PlainFile(target + ".vtm", PlainFile::Purpose::Create).Write(0, tree.data(), tree.size());
+      ReplaceFile(target + ".vtm", BlockTree(step.Data(), *pieces, name));
     });
   } catch (const Error&) {
     std::error_code ignored;
@@ -561,16 +541,13 @@ std::string StepFileName(const TimeStep& step)
 
 void WritePvdFile(const Series& series, const std::string& folder)
 {
-  const std::string path = folder + "/steps.pvd";
   const std::vector<double> times = TimeValues(series);
   std::string list = "<Collection>\n";
   for (std::size_t i = 0; i < series.Steps.size(); ++i) {
     list +=
         fmt::format("<DataSet timestep=\"{}\" file=\"{}.vtm\"/>\n", times[i], StepFileName(series.Steps[i]));
   }
-  list = VtkXmlFile("Collection", list + "</Collection>\n");
-  fs::remove(path);
-  PlainFile(path, PlainFile::Purpose::Create).Write(0, list.data(), list.size());
+  ReplaceFile(folder + "/steps.pvd", VtkXmlFile("Collection", list + "</Collection>\n"));
 }
 
 }  // namespace patchio::tools

@@ -148,19 +148,15 @@ void SelectedStep::GatherTypes(Communicator& ranks)
 {
   const std::size_t variables = this->VariableInStep.size();
   const LocationTable& locations = this->Batches->Locations();
-  std::vector<int> found(variables, -1);
+  std::vector<double> found(variables, -1);
   for (std::size_t i = 0; i < locations.Locations.size(); ++i) {
     const Location& location = locations.Locations[i];
     if (location.Kind != Encoding::Absent && location.Kind != Encoding::Constant) {
-      found[i % variables] = std::max(found[i % variables], static_cast<int>(TypeOf(locations, location)));
+      found[i % variables] = std::max(found[i % variables], double(TypeOf(locations, location)));
     }
   }
-  const std::vector<int> all = ranks.AllGather(found);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    found[i % variables] = std::max(found[i % variables], all[i]);
-  }
-  for (const int type : found) {
-    this->TypesOfVariables.push_back(type < 0 ? ElementType::Float32 : static_cast<ElementType>(type));
+  for (const double type : ranks.Max(found)) {
+    this->TypesOfVariables.push_back(type < 0 ? ElementType::Float32 : ElementType(int(type)));
   }
 }
 

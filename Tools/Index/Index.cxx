@@ -1,5 +1,6 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Base/Stopwatch.h"
 #include "Base/Text.h"
 #include "Info/StepFacts.h"
@@ -14,7 +15,6 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -71,11 +71,9 @@ bool ReportStep(const TimeStep& step, const OpenedStep& opened, double seconds, 
   const bool saved = opened.FromIndexFile() || !opened.Saved().Path.empty();
   std::string end = opened.Origin();
   if (saved) {
-    std::error_code ignored;
     const std::string path = opened.IndexFilePath();
-    const auto bytes = session.IsRoot() ? std::filesystem::file_size(path, ignored) : 0;
-    end = fmt::format(
-        "{}{} ({} bytes)", opened.FromIndexFile() ? "up to date: " : "", path, ignored ? 0 : bytes);
+    end = fmt::format("{}{} ({} bytes)", opened.FromIndexFile() ? "up to date: " : "", path,
+        session.IsRoot() ? SizeOfFile(path).value_or(0) : 0);
   }
   end = opened.NeedsIndex() ? end : "no index file needed: " + opened.Origin();
   const std::string steps = catalog.StepsInFile == 1 ? fmt::format("step {}", step.Step)
@@ -116,8 +114,7 @@ void CheckSaved(const Options& options, std::size_t stepCount, std::size_t saved
 std::set<std::string> IndexedPaths(const Options& options)
 {
   const Format& format = FormatOf(options.Path);
-  SeriesOptions seriesOptions;
-  seriesOptions.ListedOnly = options.ListedOnly;
+  SeriesOptions seriesOptions{options.ListedOnly};
   std::set<std::string> paths;
   const auto add = [&paths](const std::vector<TimeStep>& steps) {
     for (const TimeStep& step : steps) {
@@ -154,10 +151,8 @@ void Remove(const Options& options, Session& session)
 
 void Run(const Options& options, Session& session)
 {
-  SeriesOptions seriesOptions;
-  seriesOptions.ListedOnly = options.ListedOnly;
   const IndexMode mode = options.Rebuild ? IndexMode::Rebuild : IndexMode::On;
-  const Series series = OpenSeries(session.Ranks(), {options.Path}, seriesOptions, mode);
+  const Series series = OpenSeries(session.Ranks(), {options.Path}, {options.ListedOnly}, mode);
   for (const std::string& warning : series.Warnings) {
     session.Warn(warning);
   }
@@ -171,7 +166,7 @@ void Run(const Options& options, Session& session)
       savedCount += ReportStep(step, opened, watch.Seconds(), session) ? 1 : 0;
     }
   }
-  const std::string whyNot = WriteSeriesIndex(options.Path, seriesOptions, session);
+  const std::string whyNot = WriteSeriesIndex(options.Path, {options.ListedOnly}, session);
   if (!whyNot.empty()) {
     session.Print(fmt::format("series: {}, not saved: {}", CountText(series.Steps.size(), "step"), whyNot));
   }

@@ -536,9 +536,7 @@ bool HasNoFaults(const json& all, bool oneStep)
 json Describe(const Options& options)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  SeriesOptions seriesOptions;
-  seriesOptions.ListedOnly = options.ListedOnly;
-  const Series series = OpenSeries(*alone, {options.Path}, seriesOptions);
+  const Series series = OpenSeries(*alone, {options.Path}, {options.ListedOnly});
   const std::vector<TimeStep> steps = SelectSteps(series, options.Path, options.Numbers());
   const Format& format = FormatOf(options.Path);
   const TimeStep &first = series.Steps.front(), &last = series.Steps.back();

@@ -239,7 +239,7 @@ const char* NameOf(FileFault fault)
 std::string ReasonOf(const RejectedIndexFile& state)
 {
   const std::string name = state.File.Path + ": ";
-  return state.Message.rfind(name, 0) == 0 ? state.Message.substr(name.size()) : state.Message;
+  return BeginsWith(state.Message, name) ? state.Message.substr(name.size()) : state.Message;
 }
 
 }  // namespace patchio::tools

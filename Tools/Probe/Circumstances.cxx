@@ -3,17 +3,17 @@
 #include "Base/Communicator.h"
 #include "Base/File.h"
 #include "Base/Stopwatch.h"
+#include "Base/Text.h"
 #include "Probe/Interrupt.h"
 #include "Probe/TestFiles.h"
 #include "Tuning/Mount.h"
+#include "Tuning/StorageProfile.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <sys/utsname.h>
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -67,7 +67,7 @@ bool LibraryLacks(const Function& function, const std::string& path)
   const bool romio = component.find("romio") != std::string::npos ||
                      component.find("^ompio") != std::string::npos ||
                      (component == LibrarysChoice && TypeOfMount(path) == "lustre");
-  return romio && MpiVersion().rfind("Open MPI", 0) == 0 && function.Collective &&
+  return romio && BeginsWith(MpiVersion(), "Open MPI") && function.Collective &&
          function.Synchronism == Completion::NonBlocking;
 }
 
@@ -77,7 +77,7 @@ void DescribeCircumstances(Communicator& ranks, const std::string& directory, Re
   ::uname(&system);
   const std::vector<std::string> hosts = ranks.AllGather(std::string(system.nodename));
   std::error_code ignored;
-  result.Started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  result.Started = UtcText(CurrentUnixTime());
   result.Machine = {{"host", hosts[0]}, {"hosts", std::set<std::string>(hosts.begin(), hosts.end()).size()},
       {"ranks", ranks.Size()},
       {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
@@ -97,7 +97,7 @@ CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_
       found = {cold, MeasureReadRate(file, bytes), resident};
     }
   });
-  MPI_Bcast(found.data(), 3, MPI_DOUBLE, 0, ranks.Mpi());
+  found = ranks.Sum(found);  // the other ranks have zeros
   CacheCheck check;
   check.ColdRate = found[0];
   check.WarmRate = found[1];

@@ -1,5 +1,6 @@
 #include "Probe/Measure.h"
 
+#include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Probe/Circumstances.h"
@@ -251,13 +252,8 @@ constexpr std::uint64_t MostCalls = std::uint64_t(1) << 29;  // of all ranks; MP
 /// every rank of the communicator calls it.
 std::string FirstFaultOfRanks(Communicator& ranks, const std::string& fault)
 {
-  const std::vector<std::string> faults = ranks.AllGather(fault);
-  for (std::size_t rank = 0; rank < faults.size(); ++rank) {
-    if (!faults[rank].empty()) {
-      return ranks.Size() > 1 ? fmt::format("rank {}: {}", rank, faults[rank]) : faults[rank];
-    }
-  }
-  return {};
+  const bool named = ranks.Size() > 1 && !fault.empty();
+  return FirstNonEmpty(ranks, named ? fmt::format("rank {}: {}", ranks.Rank(), fault) : fault);
 }
 
 /// The loop over the blocks of one rank. Blocks lie in a ring of slots. When the ring is full, the loop
@@ -273,7 +269,7 @@ public:
     this->Blocks = (this->Total + trial.Block - 1) / trial.Block;
     const std::uint64_t most = MostCalls / layout.Ranks;
     this->Blocks = std::min(this->Blocks, most);
-    this->Stride = (trial.Block + PageBytes - 1) / PageBytes * PageBytes;
+    this->Stride = RoundUp(trial.Block, PageBytes);
     this->CallsInFlight =
         trial.MeasuredFunction.Synchronism == Completion::NonBlocking ? trial.Concurrency : 1;
     this->Slots = std::clamp<std::uint64_t>(

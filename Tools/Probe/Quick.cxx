@@ -324,9 +324,7 @@ private:
     this->StudyResult.Complete = this->StudyResult.WhyIncomplete.empty();
     this->Save();
     RunOnAllRanks(this->Ranks, [&] {
-      if (!this->SaveFault.empty()) {
-        throw Error(this->SaveFault);
-      }
+      ThrowFault(this->SaveFault);
       if (this->ProbeResult.Cancelled) {
         throw Error(
             fmt::format("A signal has interrupted the probe. The measurements so far are in {}/result.json. "

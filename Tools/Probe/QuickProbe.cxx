@@ -1,5 +1,6 @@
 #include "Probe/QuickProbe.h"
 
+#include "Base/Bytes.h"
 #include "Base/Text.h"
 #include "Probe/StorageMeter.h"
 #include "Tuning/LeastSquares.h"
@@ -413,7 +414,7 @@ private:
     if (this->Result.Profile.StorageMount.Class == MountClass::Memory) {
       this->AddNote("This storage is a file system in memory.");
     }
-    this->AddNote(fmt::format("The rates are those of requests of {}, and the files had {} in total.",
+    this->AddNote(fmt::format("The probe measured these rates with requests of {}, in files of {} in total.",
         ByteText(static_cast<double>(this->RequestBytes)),
         ByteText(static_cast<double>(this->Meter.Files().TotalBytes()))));
   }
@@ -438,7 +439,7 @@ std::uint64_t BlockBytesFor(const StorageModel& requests)
   const double bytes = requests.Latency * requests.Bandwidth * ShareOfBytes / (1 - ShareOfBytes);
   const auto whole = static_cast<std::uint64_t>(
       std::clamp(bytes, static_cast<double>(LeastBlockBytes), static_cast<double>(MostBlockBytes)));
-  return (whole + unit - 1) / unit * unit;
+  return RoundUp(whole, unit);
 }
 
 RequestCost FitRequestCost(const std::vector<RequestTime>& times)

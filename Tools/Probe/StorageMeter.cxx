@@ -1,5 +1,6 @@
 #include "Probe/StorageMeter.h"
 
+#include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Memory.h"
@@ -413,12 +414,10 @@ bool StorageMeter::ExchangeCancellation(bool isCancelled)
 {
   const bool cancel =
       isCancelled || this->CallbackCancelled || (this->Options.Cancel && *this->Options.Cancel);
-  const std::vector<double> all =
-      this->Ranks.AllGather(std::vector<double>{cancel ? 1.0 : 0.0, this->Watch.Seconds()});
+  const double seconds = this->Ranks.Rank() == 0 ? this->Watch.Seconds() : 0;
+  const std::vector<double> all = this->Ranks.Max({cancel ? 1.0 : 0.0, seconds});
+  this->IsCancelled = this->IsCancelled || all[0] > 0;
   this->Elapsed = all[1];  // of rank 0, so that all ranks make the same decisions
-  for (std::size_t i = 0; i < all.size(); i += 2) {
-    this->IsCancelled = this->IsCancelled || all[i] > 0;
-  }
   return this->IsCancelled;
 }
 
@@ -462,14 +461,10 @@ void StorageMeter::ChooseAccess()
 {
   double direct = 0;
   RunOnAllRanks(this->Ranks, [&] { direct = BypassFor(this->FilesToRead) == CacheBypass::Direct ? 1 : 0; });
-  const std::vector<double> all = this->Ranks.AllGather(
-      std::vector<double>{direct, static_cast<double>(AvailableMemory()) / (4.0 * this->Ranks.Size())});
-  this->MostBuffers = 1024.0 * static_cast<double>(MiB);
-  this->Bypass = CacheBypass::Direct;
-  for (std::size_t i = 0; i < all.size(); i += 2) {
-    this->Bypass = all[i] > 0 ? this->Bypass : CacheBypass::Drop;
-    this->MostBuffers = std::min(this->MostBuffers, all[i + 1]);
-  }
+  const std::vector<double> least =
+      this->Ranks.Min({direct, static_cast<double>(AvailableMemory()) / (4.0 * this->Ranks.Size())});
+  this->Bypass = least[0] > 0 ? CacheBypass::Direct : CacheBypass::Drop;
+  this->MostBuffers = std::min(1024.0 * static_cast<double>(MiB), least[1]);
   RunOnAllRanks(
       this->Ranks, [this] { this->DataSource = MakeUncachedSource(this->FilesToRead, this->Bypass); });
 }
@@ -495,11 +490,7 @@ bool StorageMeter::Measure(const Measurement& measurement, MeasurementResult& re
   }
   const ProbeBlocks blocks(this->FilesToRead.Bytes, measurement.Bytes);
   const MeteredRate ownRate = MeasureRate(*this->DataSource, blocks, this->SettingsOf(measurement));
-  RunOnAllRanks(this->Ranks, [&ownRate] {
-    if (!ownRate.Fault.empty()) {
-      throw Error(ownRate.Fault);
-    }
-  });
+  RunOnAllRanks(this->Ranks, [&ownRate] { ThrowFault(ownRate.Fault); });
   if (this->ExchangeCancellation(ownRate.Cancelled)) {
     return false;
   }

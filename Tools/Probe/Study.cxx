@@ -1,5 +1,6 @@
 #include "Probe/Study.h"
 
+#include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
@@ -163,7 +164,7 @@ TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_
 /// Collective: every rank of the communicator calls it.
 void WriteFiles(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t seed)
 {
-  const std::uint64_t part = (trial.FileBytes / ranks.Size() + 7) / 8 * 8;
+  const std::uint64_t part = RoundUp(trial.FileBytes / ranks.Size(), 8);
   const std::uint64_t begin = std::min(trial.FileBytes, part * ranks.Rank());
   const std::uint64_t bytes = std::min(part, trial.FileBytes - begin);
   RunOnAllRanks(ranks, [&] {
@@ -330,7 +331,7 @@ std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> texts;
   int cached = 0, read = 0, cut = 0;
   for (const auto& [key, point] : found.Points) {
-    if (!point.Error.empty() && point.Error.rfind("not tried", 0) != 0) {
+    if (!point.Error.empty() && !BeginsWith(point.Error, "not tried")) {
       auto& views = texts[{key.Function, point.Error}];
       if (views.empty() || views.back() != NameOf(key.FileView)) {
         views.push_back(NameOf(key.FileView));
@@ -431,7 +432,7 @@ private:
                this->Watch.Seconds() > fraction * this->Options.Budget) {
       state = Late;
     }
-    MPI_Allreduce(MPI_IN_PLACE, &state, 1, MPI_INT, MPI_MAX, this->Ranks.Mpi());
+    state = static_cast<int>(this->Ranks.Max({static_cast<double>(state)})[0]);
     if (state == Interrupted) {
       this->EndReason = Interruption;
     } else if (state == Unsaved) {
@@ -466,11 +467,7 @@ private:
   /// communicator calls it.
   void CheckSaved()
   {
-    RunOnAllRanks(this->Ranks, [&] {
-      if (!this->SaveFault.empty()) {
-        throw Error(this->SaveFault);
-      }
-    });
+    RunOnAllRanks(this->Ranks, [&] { ThrowFault(this->SaveFault); });
   }
 
   void Warn(const std::string& text)
@@ -530,8 +527,7 @@ private:
     for (int pass = 0; pass < this->Options.Repetitions; ++pass) {
       std::shuffle(points.begin(), points.end(), random);
       for (const PlannedPoint& point : points) {
-        if (!this->ShouldContinue(
-                this->Options.InfluenceSeconds > 0 || this->Options.Features > 0 ? PartOfPasses : 1)) {
+        if (!this->ShouldContinue(this->PhaseTo)) {
           return;
         }
         this->ShowProgress(done++, all, this->MeasurePoint(point));

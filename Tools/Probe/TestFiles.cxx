@@ -23,7 +23,6 @@
 #include <numeric>
 #include <optional>
 #include <random>
-#include <sstream>
 
 namespace patchio::probe {
 namespace {
@@ -46,7 +45,7 @@ std::optional<FolderCreator> CreatorNamed(const std::string& name)
 {
   const std::string prefix = Prefix;
   const std::size_t last = name.rfind('_');
-  if (name.rfind(prefix, 0) != 0 || last == std::string::npos || last <= prefix.size()) {
+  if (!BeginsWith(name, prefix) || last == std::string::npos || last <= prefix.size()) {
     return {};
   }
   FolderCreator creator;
@@ -121,15 +120,6 @@ void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& ra
   DropFromPageCache(path);
 }
 
-/// Returns the length of a file in bytes; 0 if the path is not a regular file.
-std::uint64_t LengthOf(const std::string& path)
-{
-  struct stat state = {};
-  return ::stat(path.c_str(), &state) == 0 && S_ISREG(state.st_mode)
-             ? static_cast<std::uint64_t>(state.st_size)
-             : 0;
-}
-
 /// Appends the files below a folder, or the file itself, to `files`, which gets at most 100 000 files of
 /// folders. Throws Error if `path` is neither a folder nor a regular file.
 void CollectFiles(const std::string& path, std::vector<std::string>& files)
@@ -158,14 +148,13 @@ void CollectFiles(const std::string& path, std::vector<std::string>& files)
 std::string MakeSharedFolder(
     Communicator& ranks, const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
 {
-  const std::vector<std::byte> name = ProduceOnRankZero(ranks, [&] {
+  std::string path;
+  RunOnRankZero(ranks, [&] {
     CheckFreeSpace(dir, bytes, margin, advice);
-    const std::string path = MakeProbeFolder(dir);
+    path = MakeProbeFolder(dir);
     Interrupt::RemoveAtSignal(path);
-    const auto* begin = reinterpret_cast<const std::byte*>(path.data());
-    return std::vector<std::byte>(begin, begin + path.size());
   });
-  const std::string path(reinterpret_cast<const char*>(name.data()), name.size());
+  path = FirstNonEmpty(ranks, path);
   RunOnAllRanks(ranks, [&] {
     if (!fs::is_directory(path)) {
       throw FileError(dir, "a folder that all nodes share", "a different folder on each node",
@@ -179,7 +168,7 @@ std::string MakeSharedFolder(
 
 AlignedMemory MakeAlignedMemory(std::size_t bytes)
 {
-  const std::size_t whole = (bytes + PageBytes - 1) / PageBytes * PageBytes;
+  const std::size_t whole = RoundUp(bytes, PageBytes);
   AlignedMemory memory(static_cast<std::byte*>(std::aligned_alloc(PageBytes, whole)));
   if (!memory) {
     throw std::bad_alloc();
@@ -307,7 +296,7 @@ TestFiles::TestFiles(Communicator& ranks, const std::string& dir, std::uint64_t 
     this->Folder = MakeSharedFolder(ranks, dir, bytes, margin,
         "Free some space, use smaller --test-bytes, or read existing files with --existing");
     RunOnAllRanks(ranks, [&] { this->WriteFiles(ranks.Rank(), ranks.Size(), bytes, seconds, cancel); });
-    this->GatherFiles(ranks);
+    this->AllFiles = {GatherTexts(ranks, this->OwnFiles.Paths), GatherValues(ranks, this->OwnFiles.Bytes)};
   } catch (...) {
     this->RemoveFiles();
     throw;
@@ -353,26 +342,8 @@ void TestFiles::WriteFiles(
     Interrupt::RemoveAtSignal(path);
     this->OwnFiles.Paths.push_back(path);
     WriteFile(path, each, random, stops);
-    this->OwnFiles.Bytes.push_back(LengthOf(path));
+    this->OwnFiles.Bytes.push_back(SizeOfFile(path).value_or(0));
     written += this->OwnFiles.Bytes.back();
-  }
-}
-
-void TestFiles::GatherFiles(Communicator& ranks)
-{
-  std::string ownList;
-  for (std::size_t i = 0; i < this->OwnFiles.Paths.size(); ++i) {
-    ownList += fmt::format(
-        "{} {}\n", this->OwnFiles.Bytes[i], fs::path(this->OwnFiles.Paths[i]).filename().string());
-  }
-  for (const std::string& text : ranks.AllGather(ownList)) {
-    std::istringstream lines(text);
-    std::uint64_t bytes = 0;
-    std::string name;
-    while (lines >> bytes >> name) {
-      this->AllFiles.Paths.push_back(this->Folder + "/" + name);
-      this->AllFiles.Bytes.push_back(bytes);
-    }
   }
 }
 
@@ -385,7 +356,7 @@ ProbeFiles FindProbeFiles(const std::vector<std::string>& paths)
   std::sort(found.begin(), found.end());
   ProbeFiles large;
   for (const std::string& path : found) {
-    const std::uint64_t bytes = LengthOf(path);
+    const std::uint64_t bytes = SizeOfFile(path).value_or(0);
     if (bytes >= LeastFound) {
       large.Paths.push_back(path);
       large.Bytes.push_back(bytes);

@@ -139,7 +139,6 @@ public:
 private:
   void WriteFiles(
       int rank, int rankCount, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel);
-  void GatherFiles(Communicator& ranks);
   void RemoveFiles();
 
   std::string Folder;

@@ -300,14 +300,14 @@ LogFindings CheckLog(const std::string& path)
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.rfind("step.", 0) == 0 && entry.path().extension() == ".part") {
+    if (BeginsWith(name, "step.") && entry.path().extension() == ".part") {
       findings.Notes.push_back(
           fmt::format("{}: a program is still writing this step, or has stopped before the end of the step. "
                       "The other steps are not "
                       "affected. The next program that writes to the container removes this file. You can "
                       "also delete the file.",
               entry.path().string()));
-    } else if (name.rfind("step.", 0) == 0 && known.count(name) == 0) {
+    } else if (BeginsWith(name, "step.") && known.count(name) == 0) {
       faults.push_back(
           fmt::format("{}: the log has no record of this file. {}.", entry.path().string(), unrecorded));
     }

@@ -58,11 +58,9 @@ private:
 void Verification::Run()
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  SeriesOptions options;
-  options.ListedOnly = this->Arguments.ListedOnly;
-  const Series series = OpenSeries(*alone, {this->Arguments.Path}, options);
+  const Series series = OpenSeries(*alone, {this->Arguments.Path}, {this->Arguments.ListedOnly});
   for (const std::string& warning : series.Warnings) {
-    const bool ofStep = series.Steps.size() == 1 || warning.rfind(series.Steps.front().Path + ": ", 0) == 0;
+    const bool ofStep = series.Steps.size() == 1 || BeginsWith(warning, series.Steps.front().Path + ": ");
     ofStep ? this->ReportFault(warning) : this->ReportOtherFault(warning);
   }
   const std::string indexFile = SeriesIndexFile(this->Arguments.Path, IndexMode::ReadOnly).Warning();

@@ -92,9 +92,7 @@ Location Locator::Locate(const PatchVariable& request)
 {
   const Hyperslab slab = this->HyperslabOf(request);
   const ExaminedFile& file = this->FileOf(slab.Origin.Member);
-  if (!file.Fault.empty()) {
-    throw Error(file.Fault);
-  }
+  ThrowFault(file.Fault);
   if (file.Absent) {
     return {};
   }

@@ -45,7 +45,8 @@ public:
   const std::vector<MeshStep>& Steps() const { return this->MeshSteps; }
   /// Returns the partitions of a step.
   std::vector<MeshSize> SizesOf(std::size_t step) const;
-  /// Returns whether partitions or their places differ between steps, or are too many to compare.
+  /// Returns whether the number, the sizes or the offsets of partitions differ between steps, or partitions
+  /// are too many to compare.
   bool MeshChanges() const;
   /// Returns the arrays of the mesh itself (points, cells), without `First`.
   std::vector<LevelArray> Arrays() const;
@@ -93,7 +94,7 @@ void CheckSupported(const Access& file)
   for (const std::string& folder : {InRoot("CellData"), InRoot("PointData")}) {
     for (const std::string& name : file.Names(folder)) {
       if (file.Describe(folder + "/" + name).Layout == hdf5::StorageLayout::Virtual) {
-        file.FailUnsupported("virtual data set without the lists of its mesh", InRoot("NumberOfPoints"));
+        file.FailUnsupported("virtual data set of a mesh without 'NumberOfPoints'", folder + "/" + name);
       }
     }
   }

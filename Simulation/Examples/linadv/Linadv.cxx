@@ -5,6 +5,7 @@
 // Exit codes: 0: success; 1: an error; 2: an invalid command line.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/Text.h"
 #include "Hierarchy.h"
 #include "SamraiDump.h"
 #include "patchio.h"
@@ -296,7 +297,7 @@ void PrepareDirectory(const Options& options)
   const std::vector<fs::path> entries{fs::directory_iterator(path), fs::directory_iterator()};
   for (const fs::path& entry : entries) {
     const std::string name = entry.filename();
-    if (name != "dumps.visit" && name.rfind("visit_dump.", 0) != 0) {
+    if (name != "dumps.visit" && !patchio::BeginsWith(name, "visit_dump.")) {
       throw FileError(path, "an empty directory or one with dumps", fmt::format("'{}' in it", name),
           "Choose another --output");
     }
@@ -516,11 +517,7 @@ void Simulate(const Options& options, Communicator& world)
   const std::string atEnd = CatchError([&] { channels.Close(); });
   fault = fault.empty() ? atEnd : fault;
   // Rank 0, which prints the error, may be an I/O rank.
-  RunOnAllRanks(world, [&] {
-    if (!fault.empty()) {
-      throw Error(fault);
-    }
-  });
+  RunOnAllRanks(world, [&] { ThrowFault(fault); });
 }
 
 /// Runs the program. Returns the exit code. The result and the errors are the same on all ranks.

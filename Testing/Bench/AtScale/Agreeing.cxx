@@ -1,7 +1,6 @@
 // Measures the cost of collective calls for one rank: opens and reads a real dump as rank 0 of a given number
 // of ranks.
 #include "Commands.h"
-#include "CountedMemory.h"
 #include "CountingCommunicator.h"
 
 #include "Read/ReadSession.h"
@@ -16,29 +15,20 @@ namespace {
 class Stages
 {
 public:
-  explicit Stages(const CountingCommunicator& ranks) : Ranks(ranks) { this->Begin(); }
+  explicit Stages(const CountingCommunicator& ranks) : Ranks(ranks), Then(ranks.Count()) {}
 
   nlohmann::json Take()
   {
     const CommunicationCount now = this->Ranks.Count();
     nlohmann::json stage{{"calls", now.Calls - this->Then.Calls},
-        {"messages", now.Messages - this->Then.Messages}, {"received", now.Received - this->Then.Received},
-        {"most_bytes", MostBytesInUse() - this->BytesThen}};
-    this->Begin();
+        {"messages", now.Messages - this->Then.Messages}, {"received", now.Received - this->Then.Received}};
+    this->Then = now;
     return stage;
   }
 
 private:
-  void Begin()
-  {
-    this->Then = this->Ranks.Count();
-    this->BytesThen = BytesInUse();
-    ForgetMostBytes();
-  }
-
   const CountingCommunicator& Ranks;
   CommunicationCount Then;
-  std::uint64_t BytesThen = 0;
 };
 
 nlohmann::json AgreeAs(int size, const std::string& path)
@@ -65,7 +55,6 @@ nlohmann::json AgreeAs(int size, const std::string& path)
     std::optional<LoadedStep> loaded = session.Load(std::move(*located), request, observer);
     session.Report(*loaded);
     found[name] = stages.Take();
-    found["bytes_read"] = loaded->Report().Bytes;
   }
   return found;
 }

@@ -4,11 +4,16 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "../../Emulator/Model.h"
+
 #include <functional>
 
 namespace patchio::atscale {
 
 using Answer = std::function<void(const nlohmann::json&)>;
+
+/// Adds the parameters of a simulated storage to a subcommand.
+void AddStorage(CLI::App& command, emulator::Model& storage);
 
 void AddReading(CLI::App& program, const Answer& answer);   ///< read, queue
 void AddWriting(CLI::App& program, const Answer& answer);   ///< write

@@ -4,7 +4,6 @@
 #include "MadeUpStep.h"
 
 #include "Plan/Partition.h"
-#include "Plan/ReadPlan.h"
 #include "Read/StepPlan.h"
 
 #include <ctime>
@@ -17,7 +16,6 @@ struct PlanOptions
 {
   int Patches = 1000;
   std::vector<int> Ranks{128};
-  bool Merge = true;
 };
 
 /// Returns the processor time of this process, which does not depend on other programs.
@@ -38,35 +36,25 @@ nlohmann::json CostOf(Make make)
       {"kept_bytes", BytesInUse() - before}};
 }
 
-/// Measures all work of one rank between the catalog and its first request.
-nlohmann::json PlanOf(const Catalog& catalog, int rankCount, bool merge)
+/// Measures the work of one rank from the catalog to its blocks.
+nlohmann::json PlanOf(const Catalog& catalog, int rankCount)
 {
-  constexpr std::uint64_t arrayBytes = 16 * 16 * 16 * sizeof(float);
   StepOptions options;
   options.Piece = rankCount / 2;
   options.Pieces = rankCount;
-  options.Blocks.Merge = merge;
+  options.Blocks.Merge = true;
   const std::uint64_t before = BytesInUse();
   ForgetMostBytes();
   const double begin = CpuSeconds();
   const ShownPatches shown(catalog, options);
   const StepPlan plan = MakePlan(catalog, shown, options, {0});
   const double planned = CpuSeconds() - begin;
-  std::vector<int> mine;
-  for (const std::size_t b : plan.LocalBlocks) {
-    for (const OwnedBox& part : plan.Blocks[b].Parts) {
-      mine.push_back(part.Owner);
-    }
-  }
   const std::uint64_t kept = BytesInUse() - before;
   const std::uint64_t most = MostBytesInUse() - before;
   nlohmann::json parts{{"nesting", CostOf([&] { return std::make_unique<Nesting>(catalog, shown.Flags()); })},
       {"preferred ranks", CostOf([&] { return PreferredRanks(catalog, rankCount); })}};
-  const double located = CpuSeconds();
-  const ReadPlan reads = PlanReads(LocationsOf(catalog, mine, arrayBytes), {}, {}, 16);
-  return {{"parts", parts}, {"seconds", planned}, {"request_seconds", CpuSeconds() - located},
-      {"most_bytes", most}, {"kept_bytes", kept}, {"blocks", plan.Blocks.size()},
-      {"own_blocks", plan.LocalBlocks.size()}, {"requests", reads.Requests.size()}};
+  return {{"parts", parts}, {"seconds", planned}, {"most_bytes", most}, {"kept_bytes", kept},
+      {"blocks", plan.Blocks.size()}};
 }
 
 }  // namespace
@@ -77,16 +65,13 @@ void AddPlanning(CLI::App& program, const Answer& answer)
   CLI::App* command = program.add_subcommand("plan", "time and memory of one rank's plan");
   command->add_option("--patches", options->Patches)->check(CLI::Range(1, 100'000'000));
   command->add_option("--ranks", options->Ranks)->delimiter(',');
-  command->add_option("--merge", options->Merge, "patches become large blocks");
   command->callback([options, answer] {
     const std::uint64_t before = BytesInUse();
-    const Catalog catalog = MakeCatalog(options->Patches, 16);
+    const Catalog catalog = bench::CubeOfPatches(options->Patches, 16);
     nlohmann::json found{{"catalog_bytes", BytesInUse() - before}};
-    const double begin = CpuSeconds();
     found["broadcast_bytes"] = catalog.Serialize().size();
-    found["serialize_seconds"] = CpuSeconds() - begin;
     for (const int rankCount : options->Ranks) {
-      found["ranks"][std::to_string(rankCount)] = PlanOf(catalog, rankCount, options->Merge);
+      found["ranks"][std::to_string(rankCount)] = PlanOf(catalog, rankCount);
     }
     answer(found);
   });

@@ -23,7 +23,6 @@ struct ReadOptions
   std::uint64_t ArrayBytes = 1 << 20;
   emulator::Model Storage;
   double ConcurrencyOfRank = 0;
-  int Load = 0;
   double AdaptedSeconds = 0;
 };
 
@@ -43,26 +42,23 @@ public:
     const std::vector<std::int64_t> weights(all.size(), static_cast<std::int64_t>(options.ArrayBytes));
     const std::vector<int> parts = PartitionPatches(catalog, all, weights, rankCount);
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      this->PatchesOf[parts[p]].push_back(static_cast<int>(p));
+      this->PatchesOf[parts[p]].push_back({static_cast<int>(p), 0});
     }
   }
 
   nlohmann::json Run()
   {
     const int rankCount = static_cast<int>(this->PatchesOf.size());
-    nlohmann::json found{
-        {"best_concurrency", this->Storage.Concurrency}, {"most_patches", this->MostPatches()}};
-    found["one_level"] = this->Rate(false, [](int) { return 1; });
+    nlohmann::json found{{"one_level", this->Rate(false, [](int) { return 1; })}};
     for (const int threads : this->Options.Threads) {
       const auto same = [threads](int) { return threads; };
       found["arrays"][std::to_string(threads)] = this->Rate(false, same);
       found["planned"][std::to_string(threads)] = this->Rate(true, same);
     }
     const auto rule = [&](int rank) {
-      return ThreadsFromStorage(this->Storage.Concurrency, this->Options.Load, rankCount, rank);
+      return ThreadsFromStorage(this->Storage.Concurrency, 0, rankCount, rank);
     };
-    found["rule"] = {
-        {"threads", rule(0)}, {"arrays", this->Rate(false, rule)}, {"planned", this->Rate(true, rule)}};
+    found["rule"] = {{"arrays", this->Rate(false, rule)}};
     if (this->Options.AdaptedSeconds > 0) {
       found["adapted"] = this->Adapted(rankCount);
     }
@@ -70,15 +66,6 @@ public:
   }
 
 private:
-  std::size_t MostPatches() const
-  {
-    std::size_t most = 0;
-    for (const std::vector<int>& patches : this->PatchesOf) {
-      most = std::max(most, patches.size());
-    }
-    return most;
-  }
-
   /// planned: uses PatchIO's requests; otherwise each request is the array of a patch.
   template <typename ThreadsOf>
   double Rate(bool planned, ThreadsOf threadsOf) const
@@ -88,7 +75,8 @@ private:
       RankReads& reads = ranks.emplace_back();
       reads.Threads = threadsOf(static_cast<int>(rank));
       if (planned) {
-        const LocationTable table = LocationsOf(this->Step, this->PatchesOf[rank], this->Options.ArrayBytes);
+        const LocationTable table =
+            bench::LocationsOf(this->Step, this->PatchesOf[rank], this->Options.ArrayBytes);
         const StorageModel model{this->Storage.Latency, this->Storage.Stream};
         for (const StorageRequest& request : PlanReads(table, {}, model, reads.Threads).Requests) {
           reads.Requests.push_back(request.Bytes);
@@ -97,7 +85,7 @@ private:
         reads.Requests.assign(this->PatchesOf[rank].size(), this->Options.ArrayBytes);
       }
     }
-    const double seconds = SimulateRead(this->Storage, this->Options.Load, ranks).Seconds;
+    const double seconds = SimulateRead(this->Storage, 0, ranks);
     return static_cast<double>(this->Step.Patches.size() * this->Options.ArrayBytes) / seconds;
   }
 
@@ -107,23 +95,41 @@ private:
     StorageKnowledge nothing;
     nothing.Class = MountClass::Parallel;
     ThreadController controller(ControllerOptionsFor(nothing, ThreadPolicy::Balanced, {rankCount, 1, 64}));
-    const int begin = controller.Threads();
-    const AdaptedOutcome outcome = SimulateAdaptedRead(this->Storage, this->Options.Load,
-        this->Options.ArrayBytes, this->Options.AdaptedSeconds, controller);
+    const AdaptedOutcome outcome = SimulateAdaptedRead(
+        this->Storage, 0, this->Options.ArrayBytes, this->Options.AdaptedSeconds, controller);
     double best = 0;
     for (int threads = 1; threads <= 64; ++threads) {
-      best = std::max(
-          best, this->Storage.Rate(rankCount * threads, this->Options.Load, this->Options.ArrayBytes));
+      best = std::max(best, this->Storage.Rate(rankCount * threads, 0, this->Options.ArrayBytes));
     }
-    return {{"begin", begin}, {"end", outcome.Threads}, {"windows", outcome.Windows}, {"rate", outcome.Rate},
-        {"of_best", outcome.Rate / best}};
+    return {{"of_best", outcome.Rate / best}};
   }
 
   const ReadOptions& Options;
   const Catalog& Step;
-  std::vector<std::vector<int>> PatchesOf;
+  std::vector<std::vector<PatchVariable>> PatchesOf;  ///< the arrays of each rank
   emulator::Model Storage;
 };
+
+struct QueueOptions
+{
+  int Ranks = 1;
+  std::vector<std::string> Requests;
+  emulator::Model Storage;
+};
+
+nlohmann::json RunQueue(const QueueOptions& options)
+{
+  RankReads reads;
+  for (const std::string& text : options.Requests) {
+    const std::size_t colon = text.find(':');
+    reads.Requests.insert(
+        reads.Requests.end(), std::stoul(text.substr(0, colon)), std::stoull(text.substr(colon + 1)));
+  }
+  const std::vector<RankReads> ranks(options.Ranks, reads);
+  return {{"seconds", SimulateRead(options.Storage, 0, ranks)}};
+}
+
+}  // namespace
 
 void AddStorage(CLI::App& command, emulator::Model& storage)
 {
@@ -133,29 +139,6 @@ void AddStorage(CLI::App& command, emulator::Model& storage)
   command.add_option("--contention", storage.Contention, "past N* the rate falls as (N*/N)^this");
   command.add_option("--total", storage.Total, "bytes a second of the storage; 0: no such limit");
 }
-
-struct QueueOptions
-{
-  int Ranks = 1, Threads = 1, Load = 0;
-  std::vector<std::string> Requests;
-  emulator::Model Storage;
-};
-
-nlohmann::json RunQueue(const QueueOptions& options)
-{
-  RankReads reads;
-  reads.Threads = options.Threads;
-  for (const std::string& text : options.Requests) {
-    const std::size_t colon = text.find(':');
-    reads.Requests.insert(
-        reads.Requests.end(), std::stoul(text.substr(0, colon)), std::stoull(text.substr(colon + 1)));
-  }
-  const ReadOutcome outcome =
-      SimulateRead(options.Storage, options.Load, std::vector<RankReads>(options.Ranks, reads));
-  return {{"seconds", outcome.Seconds}, {"bytes", outcome.Bytes}, {"requests", outcome.Requests}};
-}
-
-}  // namespace
 
 void AddReading(CLI::App& program, const Answer& answer)
 {
@@ -167,12 +150,11 @@ void AddReading(CLI::App& program, const Answer& answer)
   command->add_option("--array-bytes", options->ArrayBytes);
   AddStorage(*command, options->Storage);
   command->add_option("--concurrency-of-rank", options->ConcurrencyOfRank, "N* is this times the ranks");
-  command->add_option("--load", options->Load, "NC");
   command->add_option(
       "--adapted", options->AdaptedSeconds, "seconds of a read with the mode Automatic; 0: none");
   command->callback([options, answer] {
     emulator::CheckModel(options->Storage);
-    const Catalog catalog = MakeCatalog(options->Patches, 16);
+    const Catalog catalog = bench::CubeOfPatches(options->Patches, 16);
     nlohmann::json found;
     for (const int rankCount : options->Ranks) {
       found[std::to_string(rankCount)] = Reading(*options, catalog, rankCount).Run();
@@ -183,7 +165,6 @@ void AddReading(CLI::App& program, const Answer& answer)
   const auto queue = std::make_shared<QueueOptions>();
   command = program.add_subcommand("queue", "ranks that all make the same requests");
   command->add_option("--ranks", queue->Ranks);
-  command->add_option("--threads", queue->Threads);
   command->add_option("--requests", queue->Requests, "NUMBER:BYTES, one after another")->delimiter(',');
   AddStorage(*command, queue->Storage);
   command->callback([queue, answer] { answer(RunQueue(*queue)); });

@@ -8,21 +8,18 @@ namespace patchio::atscale {
 
 using emulator::Schedule;
 
-ReadOutcome SimulateRead(const emulator::Model& storage, int load, const std::vector<RankReads>& ranks)
+double SimulateRead(const emulator::Model& storage, int load, const std::vector<RankReads>& ranks)
 {
   Schedule schedule(storage);
   schedule.SetLoad(0, load);
-  ReadOutcome outcome;
+  double now = 0;
   std::vector<std::size_t> next(ranks.size(), 0);  // the next request of each rank
   std::vector<std::uint32_t> rankOf;               // by ticket
   const auto begin = [&](std::size_t rank) {
-    if (next[rank] == ranks[rank].Requests.size()) {
-      return;
+    if (next[rank] < ranks[rank].Requests.size()) {
+      schedule.Arrive(now, ranks[rank].Requests[next[rank]++]);
+      rankOf.push_back(static_cast<std::uint32_t>(rank));
     }
-    const std::uint64_t bytes = ranks[rank].Requests[next[rank]++];
-    schedule.Arrive(outcome.Seconds, bytes);
-    rankOf.push_back(static_cast<std::uint32_t>(rank));
-    outcome.Bytes += static_cast<double>(bytes);
   };
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (int thread = 0; thread < ranks[rank].Threads; ++thread) {
@@ -30,15 +27,13 @@ ReadOutcome SimulateRead(const emulator::Model& storage, int load, const std::ve
     }
   }
   while (!schedule.Idle()) {
-    schedule.AdvanceTo(schedule.NextEvent());
+    schedule.AdvanceTo(schedule.NextFinish());
     for (const Schedule::Finish& finish : schedule.TakeFinished()) {
-      outcome.Seconds = finish.Time;
+      now = finish.Time;
       begin(rankOf[finish.Request]);
     }
   }
-  outcome.Requests = rankOf.size();
-  outcome.MostInFlight = schedule.MostInFlight();
-  return outcome;
+  return now;
 }
 
 AdaptedOutcome SimulateAdaptedRead(const emulator::Model& storage, int load, std::uint64_t requestBytes,
@@ -54,7 +49,7 @@ AdaptedOutcome SimulateAdaptedRead(const emulator::Model& storage, int load, std
     schedule.Arrive(0, requestBytes);
   }
   for (double now = 0; now < seconds;) {
-    schedule.AdvanceTo(schedule.NextEvent());
+    schedule.AdvanceTo(schedule.NextFinish());
     for (const Schedule::Finish& finish : schedule.TakeFinished()) {
       now = finish.Time;
       lateBytes += now > seconds / 2 && now <= seconds ? static_cast<double>(requestBytes) : 0;
@@ -63,7 +58,6 @@ AdaptedOutcome SimulateAdaptedRead(const emulator::Model& storage, int load, std
       } else if (++inWindow >= std::max(wanted / 2, leastOfWindow) &&
                  now - opened >= controller.WindowSeconds()) {
         controller.Observe(inWindow * static_cast<double>(requestBytes) / (now - opened), wanted);
-        ++outcome.Windows;
         const int before = wanted;
         wanted = std::min(controller.Threads(), 2 * before);
         settling = wanted == before ? 0 : std::max(wanted, before);

@@ -17,24 +17,14 @@ struct RankReads
   int Threads = 1;
 };
 
-struct ReadOutcome
-{
-  double Seconds = 0;  ///< seconds until the last rank has read all of its requests
-  double Bytes = 0;
-  std::uint64_t Requests = 0;
-  int MostInFlight = 0;
-
-  double Rate() const { return this->Seconds > 0 ? this->Bytes / this->Seconds : 0; }
-};
-
-/// Returns the duration of the reads. load: NC, the requests that other programs keep in flight.
-ReadOutcome SimulateRead(const emulator::Model& storage, int load, const std::vector<RankReads>& ranks);
+/// Returns the seconds until the last rank has read all of its requests. load: NC, the requests that other
+/// programs keep in flight.
+double SimulateRead(const emulator::Model& storage, int load, const std::vector<RankReads>& ranks);
 
 struct AdaptedOutcome
 {
   double Rate = 0;  ///< bytes/s in the second half of the read
   int Threads = 0;  ///< the controller's N at the end
-  int Windows = 0;
 };
 
 /// Simulates a long read with requests of one size. The controller sets the number of requests in flight for

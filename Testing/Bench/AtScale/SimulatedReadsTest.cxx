@@ -34,7 +34,7 @@ std::vector<RankReads> Alike(int rankCount, int requests, int threads)
 
 double SecondsOf(const emulator::Model& storage, const std::vector<RankReads>& ranks, int load = 0)
 {
-  return SimulateRead(storage, load, ranks).Seconds;
+  return SimulateRead(storage, load, ranks);
 }
 
 }  // namespace
@@ -57,25 +57,12 @@ TEST(SimulatedReads, TakeTheTimeOfAllBytesWhereFIsConstant)
   EXPECT_NEAR(SecondsOf(Storage(1), Alike(7, 1, 1), 7), 2 * 7 * Service, 1e-9);
 }
 
-TEST(SimulatedReads, GainAsMuchAsTheModelSays)
-{
-  const emulator::Model storage = Storage(32, 0.5);
-  const double oneLevel = SecondsOf(storage, Alike(8, 64, 1));
-  EXPECT_NEAR(oneLevel / SecondsOf(storage, Alike(8, 64, 4)), 4, 1e-6);
-  // 64 in flight, twice N*: 4 / sqrt(2).
-  EXPECT_NEAR(oneLevel / SecondsOf(storage, Alike(8, 64, 8)), 4 / std::sqrt(2.0), 1e-6);
-}
-
 TEST(SimulatedReads, WaitForTheRankThatHasMost)
 {
   std::vector<RankReads> ranks = Alike(4, 3, 1);
   ranks[2].Requests.resize(5, Megabyte);
-  const ReadOutcome outcome = SimulateRead(Storage(1000), 0, ranks);
-  EXPECT_NEAR(outcome.Seconds, 5 * Service, 1e-9);
-  EXPECT_EQ(outcome.Requests, 14u);
-  EXPECT_EQ(outcome.Bytes, 14e6);
-  EXPECT_EQ(outcome.MostInFlight, 4);
-  EXPECT_EQ(SimulateRead(Storage(1), 0, {}).Seconds, 0);
+  EXPECT_NEAR(SecondsOf(Storage(1000), ranks), 5 * Service, 1e-9);
+  EXPECT_EQ(SecondsOf(Storage(1), {}), 0);
 }
 
 TEST(SimulatedReads, AreAdaptedToTheBestConcurrency)
@@ -93,10 +80,10 @@ TEST(SimulatedReads, AreAdaptedToTheBestConcurrency)
 
 TEST(MadeUpStep, HasAsManyPatchesAsAskedForSideBySide)
 {
-  const Catalog catalog = MakeCatalog(1274, 16);
+  const Catalog catalog = bench::CubeOfPatches(1274, 16);
   ASSERT_EQ(catalog.Patches.size(), 1274u);
   EXPECT_EQ(catalog.PresenceOf(0, 1273), Presence::Stored);
-  const LocationTable table = LocationsOf(catalog, {3, 5}, 1000);
+  const LocationTable table = bench::LocationsOf(catalog, {{3, 0}, {5, 0}}, 1000);
   ASSERT_EQ(table.ByteRanges.size(), 2u);
   EXPECT_EQ(table.ByteRanges[0].Offset, 3000u);
   EXPECT_EQ(table.ByteRanges[1].Bytes, 1000u);

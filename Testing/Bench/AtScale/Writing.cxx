@@ -1,14 +1,12 @@
 // The plan of the writing ranks (k-Wave's output), and its gain on a simulated storage.
 #include "Commands.h"
 #include "CountedMemory.h"
-#include "CountingCommunicator.h"
 #include "SimulatedReads.h"
 
 #include "Base/Stopwatch.h"
 #include "Write/Aggregation.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 
 namespace patchio::atscale {
@@ -21,7 +19,6 @@ struct WriteOptions
   int Ranks = 256;
   std::vector<int> Steps;  ///< steps that are written together, for each case; empty: PatchIO's choice
   double CopyRate = 3.2e9;
-  std::uint64_t Memory = 1 << 30;
   emulator::Model Storage;
 };
 
@@ -61,7 +58,7 @@ double SecondsOf(const emulator::Model& storage, const Volumes& written, std::ui
       ranks.push_back({{bytes * steps}, 1});
     }
   }
-  return SimulateRead(storage, 0, ranks).Seconds;
+  return SimulateRead(storage, 0, ranks);
 }
 
 double TotalOf(const Volumes& volumes)
@@ -73,22 +70,11 @@ double TotalOf(const Volumes& volumes)
   return total;
 }
 
-/// Returns the greatest number of ranks from which one writer collects.
-int MostCollected(const output::Aggregation& plan)
-{
-  std::map<int, int> collected;
-  int most = 0;
-  for (const int writer : plan.WriterOf) {
-    most = writer < 0 ? most : std::max(most, ++collected[writer]);
-  }
-  return most;
-}
-
 nlohmann::json RunCase(const WriteOptions& options, const Volumes& volumes, int steps)
 {
   output::GatheringParameters needs;
   needs.Storage = StorageModel{options.Storage.Latency, options.Storage.Stream};
-  needs.Memory = options.Memory;
+  needs.Memory = 1 << 30;
   needs.Steps = steps;
   const std::uint64_t before = BytesInUse();
   ForgetMostBytes();
@@ -102,8 +88,7 @@ nlohmann::json RunCase(const WriteOptions& options, const Volumes& volumes, int 
   const double bytes = TotalOf(volumes);
   const double write = SecondsOf(options.Storage, written, together) + copied / options.CopyRate;
   return {{"writers", std::count_if(written.begin(), written.end(), [](std::uint64_t b) { return b > 0; })},
-      {"groups", how.Plan.Groups.size()}, {"steps", how.Steps}, {"plan_seconds", seconds},
-      {"plan_bytes", memory}, {"most_collected", MostCollected(how.Plan)},
+      {"plan_seconds", seconds}, {"plan_bytes", memory},
       {"plain", bytes / SecondsOf(options.Storage, volumes, 1)},
       {"gathered", bytes * static_cast<double>(together) / write}};
 }
@@ -117,11 +102,7 @@ void AddWriting(CLI::App& program, const Answer& answer)
   command->add_option("--ranks", options->Ranks)->check(CLI::Range(8, 100'000));
   command->add_option("--steps", options->Steps, "at once, in each case")->delimiter(',');
   command->add_option("--copy-rate", options->CopyRate, "bytes a second of putting a step's values in order");
-  command->add_option("--latency", options->Storage.Latency);
-  command->add_option("--stream", options->Storage.Stream);
-  command->add_option("--concurrency", options->Storage.Concurrency);
-  command->add_option("--contention", options->Storage.Contention);
-  command->add_option("--total", options->Storage.Total);
+  AddStorage(*command, options->Storage);
   command->callback([options, answer] {
     emulator::CheckModel(options->Storage);
     nlohmann::json found;

@@ -4,6 +4,7 @@ Only seconds and memory of plans are measured; all rates are computed, and are t
 import itertools
 import math
 
+from emulator import options_of
 from measuring import Spread, make_dump, programs, run_json, say
 
 # ---- the papers ----------------------------------------------------------------------------------------------
@@ -40,11 +41,10 @@ THREADS = (1, 2, 4, 8, 16, 32, 64)
 
 
 def at_scale(command, *arguments, **options):
-    words = [programs() + "/patchio_bench_at_scale", command] + [str(each) for each in arguments]
     for name, value in options.items():
-        text = ",".join(str(each) for each in value) if isinstance(value, (list, tuple, range)) else str(value)
-        words += ["--" + name.replace("_", "-"), text]
-    return run_json(words, timeout=1800)
+        if isinstance(value, (list, tuple, range)):
+            options[name] = ",".join(map(str, value))
+    return run_json([programs() + "/patchio_bench_at_scale", command, *arguments, *options_of(options)], timeout=1800)
 
 
 def same_order(ours, papers):
@@ -164,8 +164,7 @@ def dual_channel(report):
 def sensors(report):
     # As in the study, the fourth case is not gathered.
     cases = at_scale("write", ranks=256, steps=[case[3] for case in SENSORS], copy_rate=COPY, **SALOMON)
-    free = at_scale("write", ranks=256, copy_rate=COPY, **SALOMON)
-    report.data["sensors"], report.data["sensors, steps as PatchIO likes"] = cases, free
+    report.data["sensors"] = cases
     for (name, before, after, steps), case in zip(SENSORS, cases):
         beside(report, "k-Wave, %s: MB/s without gathering" % name, case["plain"] * 1e-6, before)
         beside(report, "k-Wave, %s: MB/s gathered, %d steps, %d writers" % (name, steps, case["writers"]),

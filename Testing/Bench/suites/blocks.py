@@ -1,16 +1,13 @@
 """Measures the stages from the file to images of a slice, the surface and a contour, as patches and merged into blocks, on one
-rank. Compares the reads of both, and draws a plotfile with ParaView's AMReX reader. `scale` measures the plan; a test checks that
-isosurfaces have no open edges."""
+rank. Compares the reads of both. `scale` measures the plan; a test checks that isosurfaces have no open edges."""
+import dataclasses
 import os
 import shutil
-import subprocess
 import tempfile
 
-import plotfiles
-from measuring import Spread, interleave, make_dump, pvbatch, ratios, read_dump, remember, root, say
+from measuring import Spread, find_sphere, folder_of, interleave, make_dump, pvbatch, ratios, read_dump, remember, say
 
 CORES = os.cpu_count()
-SPHERE = os.path.join("large", "samrai_linadv_sphere_3d.tar.zst")
 # The readers of frame.py to compare.
 READERS = ("patches", "merged")
 SLICE = ("slice", "image of the slice")
@@ -21,52 +18,34 @@ WITH_GOAL = 4096  # patches of one level
 STAGES = ("open and read", "information") + SLICE + SURFACE + CONTOUR
 
 
+@dataclasses.dataclass
 class DataSet:
     """One dump and its number of rounds."""
-
-    def __init__(self, name, label, summary, array, rounds):
-        self.name = name
-        self.label = label
-        self.summary = summary
-        self.array = array
-        self.rounds = rounds
+    name: str
+    label: str
+    summary: str
+    array: str
+    rounds: int
 
     @property
     def folder(self):
-        return os.path.dirname(os.path.dirname(self.summary))
+        return folder_of(self.summary)
 
 
 # ---- data ----------------------------------------------------------------------------------------------------
-
-def find_sphere(folder):
-    """Returns the last dump of linadv_sphere_3d, or None if its archive is missing. Unpacks it once."""
-    summary = os.path.join(folder, "linadv_sphere_3d", "visit_dump.00002", "summary.samrai")
-    packed = os.path.join(os.environ.get("PATCHIO_DATA") or os.path.join(root, "..", "shared", "data"), SPHERE)
-    if not os.path.exists(summary) and os.path.exists(packed):
-        say("unpacking %s" % packed)
-        with tempfile.TemporaryDirectory(dir=folder) as partial:
-            subprocess.run(["tar", "--zstd", "-xf", packed, "-C", partial], check=True)
-            os.rename(os.path.join(partial, "linadv_sphere_3d"), os.path.join(folder, "linadv_sphere_3d"))
-    return summary if os.path.exists(summary) else None
-
 
 def data_sets(report, folder, rounds):
     """Returns the data sets, sorted by their numbers of patches."""
     few = min(rounds, 3)
     found = []
-    for patches, size, times in ((100, 16, few), (1000, 16, few), (WITH_GOAL, 16, few), (10000, 16, 1), (100000, 8, 1)):
+    for patches, size, times in ((100, 16, few), (1000, 16, few), (WITH_GOAL, 16, few), (10000, 16, 1)):
         if report.quick and patches != WITH_GOAL:
-            continue
-        if patches == 100000 and rounds <= 5:
-            report.skipped("100000 patches of 8^3", "as patches, these take minutes; --rounds 6 or more draws them once")
             continue
         found.append(DataSet("level_%d" % patches, "%d patches of %d^3" % (patches, size),
                              make_dump(folder, "frame_%d" % patches, patches=patches, size=size), "v0", times))
-    sphere = find_sphere(folder)
+    sphere = find_sphere(report, folder)
     if sphere:
         found.append(DataSet("sphere", "sphere", sphere, "U", few))
-    else:
-        report.skipped("sphere", "%s is missing in $PATCHIO_DATA or ../shared/data" % SPHERE)
     return found
 
 
@@ -144,24 +123,25 @@ def far_pixels(one, other):
     return int((numpy.min(distances, axis=0) > 1.5 / 255).sum())
 
 
-def differing_pixels(report, data, name):
-    """Returns the number of different pixels, except on seams, where rounding decides which of two cells a pixel shows."""
+def differing_pixels(paths):
+    """Returns the number of different pixels of two images, except on seams, where rounding decides which of two cells a pixel shows."""
     from matplotlib import image
-    one, other = (image.imread(os.path.join(pictures_of(report, data, reader), name + ".png"))[:, :, :3]
-                  for reader in READERS)
+    one, other = (image.imread(path)[:, :, :3] for path in paths)
     if one.reshape(-1, 3).std(axis=0).max() < 0.01:
-        raise RuntimeError("%s: the image of the %s is empty" % (data.label, name))
+        raise RuntimeError("%s: the image is empty" % paths[0])
     return max(far_pixels(one, other), far_pixels(other, one))
 
 
 def compare(report, data):
     report.at_most("%s: visible cells that differ in place, patch or value" % data.label, 0, Spread([differing_values(data)]))
+
+    def pixels(name):
+        return Spread([differing_pixels([os.path.join(pictures_of(report, data, reader), name + ".png") for reader in READERS])])
+
     for name in ("slice", "surface"):
-        report.at_most("%s: different pixels of the %s, except at seams" % (data.label, name), 0,
-                       Spread([differing_pixels(report, data, name)]))
+        report.at_most("%s: different pixels of the %s, except at seams" % (data.label, name), 0, pixels(name))
     if not report.quick:
-        report.figure("%s: different pixels of the contour, which has cracks between patches" % data.label,
-                      Spread([differing_pixels(report, data, "contour")]))
+        report.figure("%s: different pixels of the contour, which has cracks between patches" % data.label, pixels("contour"))
 
 
 # ---- reading -------------------------------------------------------------------------------------------------
@@ -181,58 +161,7 @@ def reading(report, data, rounds):
     report.data["read " + data.name] = found
 
 
-# ---- images ---------------------------------------------------------------------------------------------------
-
-def plot_levels(report, measured):
-    """Plots seconds over the number of patches of one level."""
-    import statistics
-    parts = (("slice", SLICE, "C0"), ("contour", CONTOUR, "C1"), ("surface", SURFACE, "C2"), ("open + read", STAGES[:1], "C3"))
-
-    def draw_on(axes):
-        for label, stages, colour in parts:
-            for reader, style in zip(READERS, ("o--", "o-")):
-                points = [(frames["patches"][0]["blocks"], statistics.median(seconds(frames[reader], stages)))
-                          for data, frames in measured if data.name.startswith("level_")]
-                axes.loglog(*zip(*points), style, color=colour, label="%s, %s" % (label, reader))
-        axes.set(xlabel="patches of one level", ylabel="seconds", title="Stages of a frame, with their images; one rank")
-        axes.legend(fontsize=8)
-
-    report.plot("levels", draw_on)
-
-
-def plot_sphere(report, frames):
-    import statistics
-
-    def draw_on(axes):
-        for number, reader in enumerate(READERS):
-            heights = [statistics.median(seconds(frames[reader], (name,))) for name in STAGES]
-            bars = axes.bar([i + 0.4 * number for i in range(len(STAGES))], heights, 0.38,
-                            label="%s, %d blocks" % (reader, frames[reader][0]["blocks"]))
-            axes.bar_label(bars, fmt="%.2f", fontsize=8)
-        axes.set_xticks([i + 0.2 for i in range(len(STAGES))], [name.replace(" ", "\n") for name in STAGES])
-        axes.set(yscale="log", ylabel="seconds", title="Refined sphere, 3 levels, one rank")
-        axes.legend()
-
-    report.plot("sphere", draw_on, figsize=(9, 4.5))
-
-
 # ---- all -----------------------------------------------------------------------------------------------------
-
-def plotfile_rows(report, folder, rounds):
-    """Measures the same stages with ParaView's own reader, on a plotfile."""
-    path = plotfiles.find(folder).get("amrex_adv")
-    if not path:
-        report.skipped("AMReX plotfile", "large/amrex_adv.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
-        return
-    data = DataSet("plotfile", "AMReX plotfile", os.path.join(path, "Header"), "phi", min(rounds, 3))
-    remember(data.folder)
-    frames = interleave({reader: lambda reader=reader: draw(report, data, reader, ("slice", "surface"))
-                         for reader in ("amrex", "merged")}, data.rounds)
-    for label, stages in (("slice + image", SLICE), ("surface + image", SURFACE), ("open and read", STAGES[:1])):
-        report.figure("%s, %d patches: %s, ParaView's AMReX reader / merged" % (data.label, frames["amrex"][0]["blocks"], label),
-                      ratios(seconds(frames["amrex"], stages), seconds(frames["merged"], stages)))
-    report.data[data.name] = frames
-
 
 def add_rows(report, data, frames, rounds):
     label = data.label
@@ -256,17 +185,8 @@ def add_rows(report, data, frames, rounds):
 
 def run(report, folder, rounds):
     """./dev bench blocks"""
-    measured = []
     for data in data_sets(report, folder, rounds):
         shutil.rmtree(os.path.join(report.folder, data.name), ignore_errors=True)  # no old images
         frames = measure(report, data)
         add_rows(report, data, frames, rounds)
-        measured.append((data, frames))
         report.data[data.name] = frames
-    if report.quick:
-        return
-    plotfile_rows(report, folder, rounds)
-    plot_levels(report, measured)
-    for data, frames in measured:
-        if data.name == "sphere":
-            plot_sphere(report, frames)

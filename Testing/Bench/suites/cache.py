@@ -2,14 +2,9 @@
 earlier time steps; and the memory used in addition to the displayed arrays. Prefetch is off."""
 import os
 
-from measuring import Spread, interleave, make_dump, pvbatch, ratios, read_dump, remember
-from suites.blocks import find_sphere
+from measuring import Spread, column, find_sphere, folder_of, interleave, make_dump, pvbatch, ratios, read_dump, remember
 
 ARRAYS, PATCHES, SIZE = 8, 2000, 16
-
-
-def column(runs, name):
-    return [run[name] for run in runs]
 
 
 def nothing_read(report, measure, runs, *names):
@@ -33,14 +28,10 @@ def arrays(report, runs):
                    ratios(column(runs, "bytes, array on"), column(runs, "bytes of the array")), every=True)
     nothing_read(report, "turning the array off, and on again", runs, "bytes, array off", "bytes, array on again")
     memory(report, "%d patches of %d^3, %d arrays" % (PATCHES, SIZE, ARRAYS), runs)
-    report.figure("the same, after turning off one array of %d, which the cache keeps" % ARRAYS,
-                  Spread(column(runs, "held / shown, one array off")))
 
 
 def memory(report, label, runs):
     report.at_most("%s: memory used / memory of the arrays shown, first image" % label, 1.1, Spread(column(runs, "held / shown")))
-    report.figure("the same, without the cache, after three more reads of the step, with old and new values in memory",
-                  Spread(column(runs, "held / shown, no cache, read anew")))
 
 
 def levels(report, runs):
@@ -49,8 +40,6 @@ def levels(report, runs):
                  "bytes, all levels again")
     nothing_read(report, "sphere: turning blanking on again, and off again", runs, "bytes, blanking on again",
                  "bytes, blanking off again")
-    report.figure("sphere: turning blanking off for the first time: bytes read, of cells that were not needed before",
-                  Spread(column(runs, "bytes, blanking off")))
 
 
 def steps(report, runs):
@@ -66,15 +55,12 @@ def run(report, folder, rounds):
     eight = make_dump(folder, "cache_%d" % ARRAYS, patches=PATCHES, size=SIZE, variables=ARRAYS)
     read_dump(eight, sidecar=True, steps=0)
     ways = {"arrays": lambda: pvbatch("cached_reads.py", "changes", eight)}
-    sphere = find_sphere(folder)
+    sphere = find_sphere(report, folder, "levels, blanking and time steps")
     if sphere:
-        series = os.path.join(os.path.dirname(os.path.dirname(sphere)), "dumps.visit")
-        remember(os.path.dirname(series))
+        series = os.path.join(folder_of(sphere), "dumps.visit")
+        remember(folder_of(sphere))
         ways["levels"] = lambda: pvbatch("cached_reads.py", "changes", sphere)
         ways["steps"] = lambda: pvbatch("cached_reads.py", "steps", series)
-    else:
-        report.skipped("levels, blanking and time steps", "large/samrai_linadv_sphere_3d.tar.zst is missing in $PATCHIO_DATA or "
-                                                          "../shared/data")
     remember(os.path.dirname(eight))
     found = interleave(ways, rounds)
     for name, add in {"arrays": arrays, "levels": levels, "steps": steps}.items():

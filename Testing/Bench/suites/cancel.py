@@ -35,9 +35,7 @@ def stop_read(folder, case, ranks):
 
 def run(report, folder, rounds):
     """./dev bench cancel"""
-    lacks = emulator.missing()
-    if lacks:
-        report.skipped("cancel to prompt", "this machine lacks " + lacks)
+    if emulator.is_missing(report, "cancel to prompt"):
         return
     folder = make_series(folder)
     found = interleave({(case, ranks): lambda case=case, ranks=ranks: stop_read(folder, case, ranks)

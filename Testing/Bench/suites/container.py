@@ -9,7 +9,7 @@ import time
 
 import emulator
 import measuring
-from measuring import Spread, files_below, interleave, make_dump, programs, pvbatch, ratios, remember, run_json
+from measuring import Spread, files_below, interleave, make_dump, programs, pvbatch, ratios, ratios_of, remember, run_json
 
 # Cells per axis: blocks of 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB and 16 MB, with at most MOST bytes in total.
 BLOCKS = {10: 4, 16: 16, 25: 64, 40: 256, 64: 1024, 102: 4096, 161: 16384}
@@ -37,23 +37,23 @@ def by_size(report, folder, rounds):
         size = ["--blocks", min(5000, MOST // (kilobytes << 10)), "--cells", cells]
         folders = {how: os.path.join(folder, "blocks_" + how) for how in ("patchio", "hdf5", "plain")}
         found = interleave({how: (lambda how=how: fresh(folders[how], "--how", how, *size)) for how in folders}, rounds)
-        write[kilobytes] = ratios([each["write"] for each in found["hdf5"]], [each["write"] for each in found["patchio"]])
-        least["write"][kilobytes] = ratios([each["write"] for each in found["hdf5"]], [each["write"] for each in found["plain"]])
+        write[kilobytes] = ratios_of(found["hdf5"], found["patchio"], "write")
+        least["write"][kilobytes] = ratios_of(found["hdf5"], found["plain"], "write")
         for path in folders.values():
             remember(path)
         reads = {how: [program(), folders[how], "--read", "--steps", "2", "--how", how, *map(str, size)] for how in folders}
         reads["unverified"] = reads["patchio"] + ["--unverified"]
         found = interleave({how: (lambda how=how: run_json(reads[how])) for how in reads}, rounds)
         report.figure("read, blocks of %d KB: verified / not verified, seconds" % kilobytes,
-                      ratios([each["all"] for each in found["patchio"]], [each["all"] for each in found["unverified"]]))
+                      ratios_of(found["patchio"], found["unverified"], "all"))
         found["patchio"] = found.pop("unverified")    # the default
-        read[kilobytes] = ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]])
-        metadata[kilobytes] = ratios([each["metadata"] for each in found["hdf5"]], [each["metadata"] for each in found["patchio"]])
+        read[kilobytes] = ratios_of(found["hdf5"], found["patchio"], "all")
+        metadata[kilobytes] = ratios_of(found["hdf5"], found["patchio"], "metadata")
         planned[kilobytes] = ratios([each["metadata"] for each in found["hdf5"]], [each["metadata"] + each["plan"] for each in found["patchio"]])
         report.figure("write, blocks of %d KB: PatchIO / HDF5, one data set per block" % kilobytes, write[kilobytes])
         report.figure("write, blocks of %d KB: only the bytes / HDF5" % kilobytes, least["write"][kilobytes])
         report.figure("read, blocks of %d KB: PatchIO / HDF5" % kilobytes, read[kilobytes])
-        least["read"][kilobytes] = ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["plain"]])
+        least["read"][kilobytes] = ratios_of(found["hdf5"], found["plain"], "all")
         report.figure("read, blocks of %d KB: only the bytes / HDF5" % kilobytes, least["read"][kilobytes])
         for path in folders.values():
             shutil.rmtree(path)
@@ -72,7 +72,7 @@ def many_steps(report, folder, rounds):
         paths[steps] = os.path.join(folder, "steps_%d" % steps)
         fresh(paths[steps], "--blocks", 64, "--cells", 8, "--steps", steps)
     found = interleave({steps: (lambda path=path: run_json([program(), path, "--read", "--steps", "3"])) for steps, path in paths.items()}, rounds)
-    report.at_most("open: 1000 steps / one step", 1.5, ratios([each["metadata"] for each in found[1000]], [each["metadata"] for each in found[1]]))
+    report.at_most("open: 1000 steps / one step", 1.5, ratios_of(found[1000], found[1], "metadata"))
 
 
 def one_box(report, folder):
@@ -93,10 +93,10 @@ def on_emulator(report, storage, rounds):
     found = interleave({how: (lambda how=how: fresh(at[how], "--how", how, *size, "--threads", 8, ranks=8)) for how in at}, rounds)
     for how, least in (("hdf5", 1.5), ("parallel", 4)):
         report.goal("emulator, 8 ranks write: PatchIO / %s" % {"hdf5": "one HDF5 file per rank", "parallel": "collective HDF5"}[how], least,
-                    ratios([each["write"] for each in found[how]], [each["write"] for each in found["patchio"]]))
+                    ratios_of(found[how], found["patchio"], "write"))
     found = interleave({how: (lambda how=how: run_json([program(), at[how], "--read", "--how", how, "--threads", "16", *MODEL] + list(map(str, size)), ranks=4))
                         for how in ("patchio", "hdf5")}, rounds)
-    report.goal("emulator, 4 ranks read: PatchIO / HDF5", 8, ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]]))
+    report.goal("emulator, 4 ranks read: PatchIO / HDF5", 8, ratios_of(found["hdf5"], found["patchio"], "all"))
 
 
 def conversion(report, folder, rounds):
@@ -127,7 +127,7 @@ def in_paraview(report, folder, rounds):
     container = os.path.join(source, "blocks.pio")
     paths = {"VTKHDF": os.path.join(container, "step.000000.hdf"), "PatchIO": container, "PatchIO merged": container}
     for ranks, least in ((1, 3), (2, 5)):
-        found = interleave({kind: (lambda kind=kind: pvbatch("peer_read.py", kind, paths[kind], "density", ranks=ranks)) for kind in paths}, rounds)
+        found = interleave({kind: (lambda kind=kind: pvbatch("peer_read.py", kind, paths[kind], "v0", ranks=ranks)) for kind in paths}, rounds)
         seconds = {kind: [each["seconds"] for each in found[kind]] for kind in paths}
         report.figure("%d ranks: ParaView's VTKHDF reader / PatchIO, as patches" % ranks, ratios(seconds["VTKHDF"], seconds["PatchIO"]))
         report.goal("%d ranks: ParaView's VTKHDF reader / PatchIO, merged" % ranks, least, ratios(seconds["VTKHDF"], seconds["PatchIO merged"]))
@@ -139,7 +139,7 @@ def in_paraview(report, folder, rounds):
         cost = pvbatch("save_rates.py", container, saved[kind])["seconds"]
         size = sum(os.path.getsize(path) for path in files_below(os.path.dirname(saved[kind])))
         kinds = ["XML"] if kind == "vtm" else ["PatchIO", "PatchIO merged"]
-        return {"write": cost, "size": size, **{each: pvbatch("peer_read.py", each, saved[kind], "density")["seconds"] for each in kinds}}
+        return {"write": cost, "size": size, **{each: pvbatch("peer_read.py", each, saved[kind], "v0")["seconds"] for each in kinds}}
 
     found = interleave({kind: (lambda kind=kind: save(kind)) for kind in saved}, rounds)
     column = {kind: {name: [each[name] for each in runs] for name in runs[0]} for kind, runs in found.items()}

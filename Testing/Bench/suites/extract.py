@@ -5,8 +5,7 @@ import os
 
 import emulator
 import plotfiles
-from measuring import Spread, make_dump, programs, pvbatch, ratios, remember, run as run_program, run_json, say
-from suites.blocks import find_sphere
+from measuring import Spread, column, find_sphere, folder_of, make_dump, programs, pvbatch, ratios, ratios_of, remember, run as run_program, run_json, say
 from suites.two_level import STORAGE
 
 SLICES = ("slice", "oblique slice")
@@ -28,16 +27,11 @@ def data_sets(report, folder):
     """Returns a list of (label, path, array, goal). `report` lists missing data."""
     found = [("10,000 patches of 16^3", make_dump(folder, "frame_10000", patches=10000, size=16), "v0", MANY),
              ("one block of 128^3", make_dump(folder, "filters_32", patches=64, size=32), "v0", ONE)]
-    sphere = find_sphere(folder)
+    sphere = find_sphere(report, folder)
     if sphere:
         found.insert(0, ("sphere", sphere, "U", SPHERE))
-    else:
-        report.skipped("sphere", "large/samrai_linadv_sphere_3d.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
-    plotfile = plotfiles.find(folder)
-    for name, path in plotfile.items():
+    for name, path in plotfiles.find(report, folder).items():
         found.append((name, os.path.join(path, "Header"), "phi", MANY))
-    if not plotfile:
-        report.skipped("AMReX plotfiles", "large/amrex_adv.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
     return found
 
 
@@ -45,9 +39,9 @@ def with_pictures(report, label, path, array, goal, rounds):
     """Measures filters and their images, for merged blocks."""
     remember(os.path.dirname(path))
     say("%s, %d rounds" % (label, rounds))
-    found = pvbatch("extract_frame.py", path, array, "merged", rounds, "all", *SLICES, SURFACE, CONTOUR, *SOLIDS, timeout=6000)
+    found = pvbatch("extract_frame.py", path, array, "merged", rounds, *SLICES, SURFACE, CONTOUR, *SOLIDS, timeout=6000)
     for name, ways in found.items():
-        both = {way: [each["filter"] + each["picture"] for each in seconds] for way, seconds in ways.items()}
+        both = {way: column(runs, "filter", "picture") for way, runs in ways.items()}
         least = SPHERE_CONTOUR if (name, goal) == (CONTOUR, SPHERE) else goal
         what, found_ratios = "%s: %s and its image, ParaView's / PatchIO's" % (label, name), ratios(both["ParaView"], both["PatchIO"])
         report.figure(what, found_ratios) if name in SOLIDS else report.goal(what, least, found_ratios)
@@ -56,44 +50,37 @@ def with_pictures(report, label, path, array, goal, rounds):
                         ratios(both["AMReX reader"], both["PatchIO"]))
         more = (("next image after a change", "again"), ("alone", "filter"))
         for what, key in more if name != SURFACE else (("image from the other side", "again"),):
-            both = {way: [each[key] for each in seconds] for way, seconds in ways.items()}
-            report.figure("%s: %s, %s, ParaView's / PatchIO's" % (label, name, what), ratios(both["ParaView"], both["PatchIO"]))
+            report.figure("%s: %s, %s, ParaView's / PatchIO's" % (label, name, what), ratios_of(ways["ParaView"], ways["PatchIO"], key))
     report.data[label] = found
 
 
 def alone(report, rounds):
     """Measures without ParaView: threads, and a plain loop over the same rows that writes the same number of bytes."""
-    found = run_json([programs() + "/patchio_bench_extract", "--rounds", str(4 * rounds)])
-    for name in SLICES:
+    found = run_json([programs() + "/patchio_bench_filters", "--rounds", str(4 * rounds)])
+    for name in (*SLICES, CONTOUR):
         seconds = found[name]
         label = "%d patches of 16^3: %s" % (found["blocks"], name)
         report.goal("%s, rate of %d threads / 1" % (label, found["threads"]), THREADS, ratios(seconds["one thread"], seconds["all threads"]))
-        report.goal("%s, rate of 1 thread / rate of a plain loop that writes the same number of bytes" % label, PLAIN, ratios(seconds["plain loop"], seconds["one thread"]))
+        if name in SLICES:
+            report.goal("%s, rate of 1 thread / rate of a plain loop that writes the same number of bytes" % label, PLAIN,
+                        ratios(seconds["plain loop"], seconds["one thread"]))
     report.data["alone"] = found
-    found = run_json([programs() + "/patchio_bench_contour", "--rounds", str(4 * rounds)])
-    report.goal("%d patches of 16^3: contour, rate of %d threads / 1" % (found["blocks"], found["threads"]), THREADS,
-                ratios(found[CONTOUR]["one thread"], found[CONTOUR]["all threads"]))
-    report.data["contour alone"] = found
 
 
 def while_reading(report, folder, rounds):
     """Measures slices made while reading on the emulator, and with little memory on one rank."""
     summary = make_dump(folder, "limits_large", patches=1274, size=74)
-    data, name = os.path.split(os.path.dirname(os.path.dirname(summary)))
-    run_program([programs() + "/patchio", "index", os.path.join(data, name, "dumps.visit")], environment={"PATCHIO_METADATA_DIR": ""})
+    data = folder_of(summary)
     beside_data = {"PATCHIO_METADATA_DIR": ""}    # index files in the folder of the data
-    lacks = emulator.missing()
-    if lacks:
-        report.skipped("slice while reading", "this machine lacks " + lacks)
-    else:
-        with emulator.slow_storage(os.path.join(data, name), **STORAGE) as storage:
+    run_program([programs() + "/patchio", "index", os.path.join(data, "dumps.visit")], environment=beside_data)
+    if not emulator.is_missing(report, "slice while reading"):
+        with emulator.slow_storage(data, **STORAGE) as storage:
             found = pvbatch("slice_at_once.py", storage.path("dumps.visit"), "v0", STORAGE["concurrency"], 0, rounds, *DIRECTIONS, ranks=RANKS, environment=beside_data)
         for direction, ways in found.items():
             if len({each["cells"] for runs in ways.values() for each in runs}) != 1:
                 raise RuntimeError("%s: the numbers of cells differ between the slices" % direction)
-            seconds = {way: [each["seconds"] for each in runs] for way, runs in ways.items()}
             report.goal("emulator, NP = %d, 2 GB in 1274 patches of 74^3, plane %s: read, then slice / slice while reading" % (RANKS, direction),
-                        AT_ONCE, ratios(seconds["after"], seconds["at once"]))
+                        AT_ONCE, ratios_of(ways["after"], ways["at once"], "seconds"))
         report.data["while reading"] = found
     slice_memory(report, "2 GB, one variable on patches of 74^3", summary, "v0", 1274 * 74 ** 3 * 4, min(rounds, 3))
     slice_memory(report, "2.6 GB, 8 variables on patches of 16^3", make_dump(folder, "limits_small", patches=20000, size=16, variables=8), "all",
@@ -104,7 +91,7 @@ def slice_memory(report, label, summary, array, size, rounds):
     """Measures the memory of a process that reads from the page cache, with a memory limit of a part of the data; each run is a new process."""
     limit = size / PARTS / 1e6
     for direction in DIRECTIONS:
-        runs = [pvbatch("slice_at_once.py", os.path.dirname(os.path.dirname(summary)) + "/dumps.visit", array, 16, int(limit), 1, direction)
+        runs = [pvbatch("slice_at_once.py", folder_of(summary) + "/dumps.visit", array, 16, int(limit), 1, direction)
                 for _ in range(rounds)]
         report.at_most("%s, plane %s: maximum memory of the process / a limit of 1/%d of the data" % (label, direction, PARTS), 1,
                        Spread([run[direction]["at once"][0]["memory"] / limit for run in runs]))

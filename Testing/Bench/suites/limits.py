@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from measuring import Spread, files_below, interleave, make_dump, programs, ratios, read_dump, remember, run_json
+from measuring import files_below, folder_of, interleave, make_dump, programs, ratios, read_dump, remember, run_json
 
 CORES = os.cpu_count()
 
@@ -13,7 +13,7 @@ CORES = os.cpu_count()
 def large_patches(report, folder, rounds):
     """Reads 2 GB in 1274 patches."""
     summary = make_dump(folder, "limits_large", patches=1274, size=74)
-    data = os.path.dirname(os.path.dirname(summary))
+    data = folder_of(summary)
     read_dump(summary, sidecar=True)
     remember(data)
     clusters = [path for path in files_below(data) if "cluster" in path]
@@ -38,7 +38,7 @@ def small_patches(report, folder, rounds):
     """Reads 20,000 patches x 8 variables of 16^3."""
     summary = make_dump(folder, "limits_small", patches=20000, size=16, variables=8)
     read_dump(summary, sidecar=True)
-    remember(os.path.dirname(os.path.dirname(summary)))
+    remember(folder_of(summary))
     found = interleave({
         "hdf5": lambda: read_dump(summary, how="hdf5", warm=4),
         "ours": lambda: read_dump(summary, threads=CORES, steps=2, sidecar=True, warm=4),
@@ -78,17 +78,8 @@ def compressed(report, folder, rounds):
     report.data["compressed"] = found
 
 
-def memory_rates(report, rounds):
-    """Measures the rates of memory, for comparison."""
-    found = interleave({"memory": lambda: run_json([programs() + "/patchio_memory_rate"])}, rounds)["memory"]
-    for name in found[0]:
-        spread = Spread(run[name] for run in found)
-        report.figure("memory, GB/s: " + name.replace("_", " "), spread)
-
-
 def run(report, folder, rounds):
     """./dev bench limits"""
     large_patches(report, folder, rounds)
     small_patches(report, folder, rounds)
     compressed(report, folder, rounds)
-    memory_rates(report, rounds)

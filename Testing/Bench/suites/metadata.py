@@ -3,13 +3,12 @@ parallel I/O by L. Cao et al.).
 
 "Open" is all work before the first value can be read: the description of the step, and the locations of all its data sets, with
 the HDF5 library, with PatchIO's own reader (the first open, which writes the index file), or from the index file (each later open)."""
-import json
 import os
 import shutil
 import subprocess
 
 import emulator
-from measuring import (Spread, files_below, interleave, make_dump, programs, ratios, read_dump, remember)
+from measuring import Spread, files_below, folder_of, interleave, make_dump, programs, ratios, read_dump, remember, run_json
 
 CORES = os.cpu_count()
 # One request takes 2 ms, 64 are served at once, and bandwidth does not matter, because metadata is small.
@@ -32,7 +31,7 @@ def remove_index_files(folder):
 def open_costs(report, folder, rounds):
     """Opens 20,000 patches x 8 variables."""
     summary = make_dump(folder, "limits_small", patches=20000, size=16, variables=8)
-    data = os.path.dirname(os.path.dirname(summary))
+    data = folder_of(summary)
     remember(data)
     options = {"threads": CORES, "steps": 0}
 
@@ -57,7 +56,8 @@ def open_costs(report, folder, rounds):
 
 def new_style_of(summary, folder):
     """Makes a copy of a dump with files in HDF5's new style, as HDF5 2 writes them. Returns its summary."""
-    source, target = os.path.dirname(os.path.dirname(summary)), os.path.join(folder, "new_style", os.path.basename(os.path.dirname(os.path.dirname(summary))))
+    source = folder_of(summary)
+    target = os.path.join(folder, "new_style", os.path.basename(source))
     for path in files_below(source):
         copy = os.path.join(target, os.path.relpath(path, source))
         if path.endswith(".patchio") or os.path.exists(copy):
@@ -80,7 +80,7 @@ def open_new_style(report, folder, rounds):
     options = {"threads": CORES, "steps": 0}
 
     def first(summary):
-        remove_index_files(os.path.dirname(os.path.dirname(summary)))
+        remove_index_files(folder_of(summary))
         return read_dump(summary, sidecar=True, **options)
 
     found = interleave({
@@ -96,19 +96,20 @@ def open_new_style(report, folder, rounds):
 
 def lists_of_chunks(report, folder, rounds):
     """Lists a million chunks in total, in each of the five kinds of lists that HDF5 has since version 1.10."""
-    done = subprocess.run([programs() + "/patchio_bench_chunks", os.path.join(folder, "chunks.h5"), "--rounds", str(rounds)],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode == 77:
-        report.skipped("lists of chunks", done.stderr.strip())
+    try:
+        found = run_json([programs() + "/patchio_bench_chunks", os.path.join(folder, "chunks.h5"), "--rounds", str(rounds)])
+    except RuntimeError as error:
+        if "HDF5 1.14 or later" not in str(error):
+            raise
+        report.skipped("lists of chunks", "HDF5 1.14 or later is needed")
         return
-    found = json.loads(done.stdout)
     for kind, runs in found.items():
         report.goal("list of chunks (%s): HDF5 library / PatchIO" % kind, 5, ratios(runs["library"], runs["ours"]))
     report.data["lists of chunks"] = found
 
 
 def new_style_on_emulator(report, summary, rounds):
-    data = os.path.dirname(os.path.dirname(summary))
+    data = folder_of(summary)
     with emulator.slow_storage(data, **STORAGE) as storage:
         mounted = storage.path(os.path.relpath(summary, data))
         found = interleave({
@@ -122,11 +123,9 @@ def new_style_on_emulator(report, summary, rounds):
 def open_on_emulator(report, folder, rounds):
     """Opens and reads 1,000 patches x 8 variables, for which the library makes thousands of requests, one after another."""
     summary = make_dump(folder, "metadata_small", patches=1000, size=16, variables=8)
-    data = os.path.dirname(os.path.dirname(summary))
+    data = folder_of(summary)
     read_dump(summary, sidecar=True, steps=0)
-    lack = emulator.missing()
-    if lack:
-        report.skipped("all rows on the emulator", "this machine lacks " + lack)
+    if emulator.is_missing(report, "all rows on the emulator"):
         return
     if shutil.which("h5repack"):
         new_style_on_emulator(report, new_style_of(summary, folder), rounds)
@@ -138,54 +137,27 @@ def open_on_emulator(report, folder, rounds):
             "ours": lambda: read_dump(mounted, sidecar=True, **ours),
             "first": lambda: read_dump(mounted, **ours),
         }, rounds)
-        counts = {}
-        for name, options in (("HDF5 library", {"how": "hdf5"}), ("first open", ours), ("index file", dict(ours, sidecar=True))):
-            storage.reset()
-            read_dump(mounted, **options)
-            counters = storage.counters()
-            counts[name] = counters["reads"] + counters["metadata_requests"]
     total = {name: [opening(run) + run["read"][0] for run in runs] for name, runs in found.items()}
     report.goal("emulator (2 ms per request, 64 at once), NP = 1, open + read with index file / serial HDF5", 100,
                 ratios(total["hdf5"], total["ours"]))
     report.figure("the same, without index file (first open)", ratios(total["hdf5"], total["first"]))
-    for name, count in counts.items():
-        report.figure("requests to the emulated storage: " + name, Spread([count]))
     report.data["emulator"] = total
 
 
 def by_block_size(report, folder, rounds):
     """Opens and reads 128 MB from the page cache, in blocks of 4 KB to 16 MB."""
-    curves = {"read": [], "open": []}
     for cells, kilobytes in BLOCKS.items():
         patches = max(8, 131072 // kilobytes)
         summary = make_dump(folder, "metadata_%d" % kilobytes, patches=patches, size=cells)
         read_dump(summary, sidecar=True, steps=0)
-        remember(os.path.dirname(os.path.dirname(summary)))
+        remember(folder_of(summary))
         found = interleave({
             "hdf5": lambda: read_dump(summary, how="hdf5", warm=0.3),
-            "library": lambda: read_dump(summary, library_locate=True, steps=0),
             "ours": lambda: read_dump(summary, threads=CORES, sidecar=True, warm=0.3),
         }, rounds)
-        read = ratios([run["open"] + run["read"][0] for run in found["hdf5"]],
-                      [opening(run) + run["read"][0] for run in found["ours"]])
-        metadata = ratios([opening(run) for run in found["library"]], [opening(run) for run in found["ours"]])
-        report.figure("blocks of %d KB: open + read / serial HDF5 (paper: 7.11 at 16 KB, 2.72 at 1 MB, 1.76 at 4 MB)"
-                      % kilobytes, read)
-        report.figure("blocks of %d KB: open from the index file / with the HDF5 library" % kilobytes, metadata)
-        curves["read"].append(read.median)
-        curves["open"].append(metadata.median)
-
-    def draw(axes):
-        sizes = list(BLOCKS.values())
-        axes.plot(sizes, curves["read"], "o-", label="open + read")
-        axes.plot(sizes, curves["open"], "s-", label="only open")
-        axes.axhline(1, color="gray", linewidth=0.8)
-        axes.set(xscale="log", yscale="log", xlabel="KB per block", ylabel="speed / speed of serial HDF5",
-                 title="Metadata channel by block size, 128 MB in the page cache")
-        axes.set_xticks(sizes, [str(s) for s in sizes])
-        axes.legend()
-    report.plot("block-size", draw)
-    report.data["blocks"] = curves
+        report.figure("blocks of %d KB: open + read / serial HDF5 (paper: 7.11 at 16 KB, 2.72 at 1 MB, 1.76 at 4 MB)" % kilobytes,
+                      ratios([run["open"] + run["read"][0] for run in found["hdf5"]],
+                             [opening(run) + run["read"][0] for run in found["ours"]]))
 
 
 def run(report, folder, rounds):

@@ -8,7 +8,7 @@ import time
 
 import emulator
 import measuring
-from measuring import Spread, interleave, programs, ratios, run_json
+from measuring import Spread, interleave, programs, ratios, ratios_of, run_json
 
 STORAGE = {"latency": 2, "stream": 100, "concurrency": 64, "slow_writes": True}
 RANKS = 8
@@ -36,11 +36,11 @@ def lost_time(report, storage, rounds):
     found = interleave({way: (lambda way=way: once(storage.path(way.replace(" ", "_")), ways[way])) for way in ways}, rounds)
     for way in ("direct", "thread", "ranks"):
         report.figure("time that ranks lose in the output of a step: direct MPI-IO / mode %s" % way,
-                      ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found[way]]))
-    report.goal("time that ranks lose: direct MPI-IO / mode thread (paper: 10)", 10, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["thread"]]))
-    report.goal("time that ranks lose: direct MPI-IO / mode ranks, two I/O ranks in addition to the eight (paper: 10)", 20, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["ranks"]]))
-    report.goal("whole run: direct MPI-IO / mode ranks", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["ranks"]]))
-    report.goal("whole run: direct MPI-IO / mode thread", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["thread"]]))
+                      ratios_of(found["direct MPI-IO"], found[way], "lost"))
+    report.goal("time that ranks lose: direct MPI-IO / mode thread (paper: 10)", 10, ratios_of(found["direct MPI-IO"], found["thread"], "lost"))
+    report.goal("time that ranks lose: direct MPI-IO / mode ranks, two I/O ranks in addition to the eight (paper: 10)", 20, ratios_of(found["direct MPI-IO"], found["ranks"], "lost"))
+    report.goal("whole run: direct MPI-IO / mode ranks", 1.5, ratios_of(found["direct MPI-IO"], found["ranks"], "all"))
+    report.goal("whole run: direct MPI-IO / mode thread", 1.5, ratios_of(found["direct MPI-IO"], found["thread"], "all"))
     if rounds < 2:
         return  # one run has no spread
     spread = {way: (max(times) - min(times)) / statistics.median(times) for way, times in ((way, [each["all"] for each in found[way]]) for way in ways)}

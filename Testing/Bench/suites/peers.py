@@ -4,7 +4,7 @@ VisItBridge."""
 import os
 
 import plotfiles
-from measuring import interleave, make_dump, pvbatch, ratios, read_dump, remember, say
+from measuring import interleave, make_dump, pvbatch, ratios_of, read_dump, remember, say
 
 PATCHES, SIZE = 2000, 32
 
@@ -61,10 +61,6 @@ def write_vtkhdf(path, summary):
             values[i * SIZE ** 3:(i + 1) * SIZE ** 3] = data[:]
 
 
-def read(kind, path):
-    return pvbatch("peer_read.py", kind, path, "v0")
-
-
 def run(report, folder, rounds):
     """./dev bench peers"""
     summary = make_dump(folder, "peers", patches=PATCHES, size=SIZE)
@@ -76,7 +72,7 @@ def run(report, folder, rounds):
         write_vtkhdf(paths["VTKHDF"], summary)
     read_dump(summary, sidecar=True, steps=0)
     remember(data)
-    ways = {name: (lambda name=name: read(name, paths[name])) for name in paths}
+    ways = {name: (lambda name=name: pvbatch("peer_read.py", name, paths[name], "v0")) for name in paths}
     found = interleave(ways, min(rounds, 5))
     cells = {name: {run["cells"] for run in runs} for name, runs in found.items()}
     sums = {name: {round(run["sum"], -3) for run in runs} for name, runs in found.items()}
@@ -86,8 +82,6 @@ def run(report, folder, rounds):
             report.skipped(name, "its reader shows different values: the sum is %s for %s cells" % (sums[name], cells[name]))
             continue
         report.goal("%d patches of %d^3, open to data in ParaView: PatchIO / ParaView's %s reader" % (PATCHES, SIZE, name), 1,
-                    ratios([run["seconds"] for run in found[name]], [run["seconds"] for run in found["PatchIO"]]))
-        report.figure("the same, memory of the process: %s / PatchIO" % name,
-                      ratios([run["kilobytes"] for run in found[name]], [run["kilobytes"] for run in found["PatchIO"]]))
+                    ratios_of(found[name], found["PatchIO"], "seconds"))
     report.data["peers"] = found
     plotfiles.run(report, folder, rounds)

@@ -1,13 +1,11 @@
 """Plays a series from an emulated storage on which reading a step takes as long as making its image. With Prefetch, the time
 should be that of the slower of both, not their sum."""
-import json
 import os
 import shutil
-import subprocess
 import tempfile
 
 import emulator
-from measuring import Spread, here, interleave, make_dump, say
+from measuring import Spread, folder_of, interleave, make_dump, pvbatch, say
 
 STEPS = 20  # to play after the first one
 PATCHES, SIZE = 27, 32
@@ -17,7 +15,7 @@ GOAL = 1.15
 
 def make_series(folder):
     """Makes a series whose steps are links to one dump, because values do not matter here."""
-    dump = os.path.dirname(os.path.dirname(make_dump(folder, "play_%d" % PATCHES, patches=PATCHES, size=SIZE)))
+    dump = folder_of(make_dump(folder, "play_%d" % PATCHES, patches=PATCHES, size=SIZE))
     series = os.path.join(folder, "play_series")
     if not os.path.exists(os.path.join(series, "dumps.visit")):
         shutil.rmtree(series, ignore_errors=True)
@@ -30,11 +28,7 @@ def make_series(folder):
 
 
 def play(mount, ahead):
-    done = subprocess.run([os.path.join(here, "..", "ParaView", "pvbatch.sh"), "1", os.path.join(here, "play_steps.py"),
-                           os.path.join(mount, "dumps.visit"), "v0", str(ahead)],
-                          env=dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="600"), stdout=subprocess.PIPE,
-                          text=True, check=True)
-    return json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])
+    return pvbatch("play_steps.py", os.path.join(mount, "dumps.visit"), "v0", ahead)
 
 
 def on_storage(series, mount, rate, work):
@@ -60,9 +54,7 @@ def tune(series, mount):
 
 def run(report, folder, rounds):
     """./dev bench play"""
-    missing = emulator.missing()
-    if missing:
-        report.skipped("playing %d steps" % STEPS, "this machine lacks " + missing)
+    if emulator.is_missing(report, "playing %d steps" % STEPS):
         return
     series = make_series(folder)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
@@ -72,10 +64,10 @@ def run(report, folder, rounds):
         try:
             rate = tune(series, mount)
             found = on_storage(series, mount, rate, lambda: interleave(
-                {ahead: lambda ahead=ahead: play(mount, ahead) for ahead in (0, 1, 3)}, min(rounds, 3)))
+                {ahead: lambda ahead=ahead: play(mount, ahead) for ahead in (0, 1)}, min(rounds, 3)))
         finally:
             del os.environ["PATCHIO_METADATA_DIR"]
-    if not all(each["ahead"] for ahead in (1, 3) for each in found[ahead]):
+    if not all(each["ahead"] for each in found[1]):
         raise RuntimeError("no step was read ahead")
     bounds = [max(sum(each["reads"]), sum(each["renders"])) for each in found[0]]
     report.figure("one step, without Prefetch: seconds to read / seconds to make its image",
@@ -84,5 +76,4 @@ def run(report, folder, rounds):
                   Spread(each["seconds"] / bound for each, bound in zip(found[0], bounds)))
     report.at_most("playing %d steps, with Prefetch: time / max(sum of reads, sum of renders)" % STEPS, GOAL,
                    Spread(each["seconds"] / bound for each, bound in zip(found[1], bounds)))
-    report.figure("the same, with PrefetchSteps = 3", Spread(each["seconds"] / bound for each, bound in zip(found[3], bounds)))
     report.data["play"] = {str(ahead): each for ahead, each in found.items()}

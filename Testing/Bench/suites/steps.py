@@ -2,12 +2,11 @@
 stored bytes by one thread into reused memory, from the page cache and from the disk. Draws the steps of a mesh that stays the same, too."""
 import os
 import statistics
-import time
 import zlib
 
 import numpy as np
 
-from measuring import Spread, pvbatch, ratios, remember, say
+from measuring import Spread, pvbatch, ratios, remember, say, settle
 
 STEPS = 1000
 GOAL = 1.2
@@ -44,10 +43,6 @@ def write(path, kind, width, level):
     os.rename(path + ".part", path)
 
 
-def read(path, *options):
-    return pvbatch("kwave_steps.py", path, path + ".npz", *options)
-
-
 def draw_static_mesh(report, folder, rounds):
     path = os.path.join(folder, "steps", "static.vtkhdf")
     runs = [pvbatch("static_mesh.py", path, 90) for _ in range(min(rounds, 5))]
@@ -69,12 +64,11 @@ def run(report, folder, rounds):
                 say("making %s" % path)
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 write(path, kind, width, level)
-                os.sync()
-                time.sleep(2.5)  # PatchIO writes no index files for younger files
+                settle()
             for cache, options in (("page cache", ()), ("disk", ("--forget",))):
                 if cache == "page cache":
                     remember(os.path.dirname(path))
-                runs = [read(path, *options) for _ in range(rounds)]
+                runs = [pvbatch("kwave_steps.py", path, path + ".npz", *options) for _ in range(rounds)]
                 steps, plain = ([statistics.median(run[key]) for run in runs] for key in ("steps", "plain"))
                 report.at_most("%s x %d in one file, %s: time step in ParaView / plain read of its bytes" % (name, STEPS, cache), GOAL,
                                ratios(steps, plain))

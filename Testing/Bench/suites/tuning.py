@@ -1,7 +1,6 @@
 """Measures how PatchIO chooses its number of threads: shares of simulated reads near the best fixed number; estimates of N* and NC on
 the emulated storage; the mode Automatic and the best fixed number on the emulator, on the local disk and in the page cache; and the
 five findings of A. Putilin and A. Salnikov about MPI-IO."""
-import json
 import os
 import re
 import shutil
@@ -9,7 +8,7 @@ import tempfile
 
 import emulator
 import measuring
-from measuring import Spread, files_below, forget, interleave, make_dump, programs, read_dump, remember, run_json, say
+from measuring import Spread, files_below, folder_of, forget, interleave, make_dump, programs, read_dump, remember, run_json, say
 
 PROCESSES = (1, 2, 4, 8)
 PATCHES, SIZE = 2548, 64  # 2.7 GB
@@ -24,8 +23,7 @@ LOCAL = (1, 2, 4, 8, 16)
 PROBED = {4: 100, 16: 50, 64: 12}
 SIMULATED = "simulated reads of 60 s, %s: %% within 5 %% of the best fixed number"
 LOADED = {"latency": 2, "stream": 50, "concurrency": 16, "contention": 0.5}
-OBSERVER = ["--law", "--concurrency", str(LOADED["concurrency"]), "--stream", str(LOADED["stream"]), "--threads", "16,32",
-            "--windows", "6"]
+OBSERVER = ["--concurrency", str(LOADED["concurrency"]), "--stream", str(LOADED["stream"]), "--threads", "16,32", "--windows", "6"]
 
 
 # ---- in simulated time ---------------------------------------------------------------------------------------
@@ -64,8 +62,7 @@ def others(report, folder, clusters, rounds):
         paths = [storage.path(os.path.relpath(path, folder)) for path in clusters]
         for load in (0, 4, 16):
             storage.load(load)
-            loads = [json.loads(measuring.run([programs() + "/patchio_bench_load"] + paths[:4] + OBSERVER))["load"]
-                     for _ in range(rounds)]
+            loads = [run_json([programs() + "/patchio_bench_load"] + paths[:4] + OBSERVER)["load"] for _ in range(rounds)]
             error = Spread(abs(found - load) for found in loads)
             report.at_most("%d requests of others on the emulator: error of the estimated NC" % load, max(2, load / 4), error)
 
@@ -82,7 +79,7 @@ def automatic(summary, ranks, steps):
     with tempfile.TemporaryDirectory() as profiles:
         os.environ["PATCHIO_PROFILE_DIR"] = profiles
         try:
-            return read_dump(summary, ranks=ranks, automatic="balanced", sidecar=True, steps=steps,
+            return read_dump(summary, ranks=ranks, automatic=True, sidecar=True, steps=steps,
                              warm=1.3 * PATCHES * PATCH_MB * 1e-3 / ranks)
         finally:
             del os.environ["PATCHIO_PROFILE_DIR"]
@@ -133,7 +130,7 @@ def on_emulator(report, folder, summary, rounds):
 
 
 def on_local(report, folder, summary, rounds):
-    data = os.path.dirname(os.path.dirname(summary))
+    data = folder_of(summary)
     # A read takes 0.2 s from memory, and little more from disk.
     for place, before, steps, times in (("page cache", None, 10, 1), ("local disk", lambda _: forget(data), 1, 3)):
         remember(data)
@@ -174,12 +171,9 @@ def run(report, folder, rounds):
     few = min(rounds, 3)
     simulated(report)
     summary = make_dump(folder, "two_level_%d" % PATCHES, ranks=2, patches=PATCHES, size=SIZE)
-    data = os.path.dirname(os.path.dirname(summary))
+    data = folder_of(summary)
     read_dump(summary, sidecar=True)  # writes the index file
-    lack = emulator.missing()
-    if lack:
-        report.skipped("all rows on the emulator", "this machine lacks " + lack)
-    else:
+    if not emulator.is_missing(report, "all rows on the emulator"):
         best_concurrency(report, folder, few)
         others(report, data, [path for path in files_below(data) if "cluster" in path], few)
         on_emulator(report, data, summary, few)

@@ -7,7 +7,7 @@ a thread-safe HDF5. All programs read patches of the same files and must give th
 import os
 
 import emulator
-from measuring import (Spread, files_below, forget, interleave, make_dump, programs, ratios, read_dump, remember, run_json,
+from measuring import (Spread, files_below, folder_of, forget, interleave, make_dump, programs, ratios, read_dump, remember, run_json,
                        say)
 
 # A parallel file system that serves 64 requests at once; each gets 12.5 MB/s, so all together 800 MB/s.
@@ -99,17 +99,9 @@ def worst_ratio(found):
     return worst
 
 
-def plain_reads(files, requests):
-    """Returns a function that measures the rate of `requests` concurrent reads of 1 MiB, each into its own memory."""
-    return lambda: run_json([programs() + "/patchio_pread_rate"] + files +
-                            ["--threads", str(requests), "--request", str(1 << 20), "--keep"])["MB_per_s"]
-
-
 def on_emulator(report, summary, rounds):
-    folder = os.path.dirname(os.path.dirname(summary))
-    lack = emulator.missing()
-    if lack:
-        report.skipped("all rows on the emulator", "this machine lacks " + lack)
+    folder = folder_of(summary)
+    if emulator.is_missing(report, "all rows on the emulator"):
         return
     with emulator.slow_storage(folder, **STORAGE) as storage:
         mounted = storage.path(os.path.relpath(summary, folder))
@@ -134,25 +126,18 @@ def on_emulator(report, summary, rounds):
 
 
 def on_disk(report, summary, rounds):
-    data = os.path.dirname(os.path.dirname(summary))
-    clusters = [path for path in files_below(data) if "cluster" in path]
-    found = measure_grid(report, "local disk", summary, rounds, DISK_THREADS, 1e9, 1e9, {}, before=lambda _: forget(data),
-                         warm=3, extra=lambda ranks: {"plain N=%d" % (ranks * nt): plain_reads(clusters, ranks * nt)
-                                                      for nt in DISK_THREADS})
+    data = folder_of(summary)
+    found = measure_grid(report, "local disk", summary, rounds, DISK_THREADS, 1e9, 1e9, {}, before=lambda _: forget(data), warm=3)
     report.goal("local disk, cold: worst two-level / one-level at any NP, NT", 1.0, worst_ratio(found))
     for ranks in PROCESSES:
         report.figure("local disk, cold, NP = %d: best two-level / one-level" % ranks,
                       ratios(best_of(found[ranks]), found[ranks]["one-level"]))
-    # The rate of the disk for plain reads, without memory for VTK and without ranks that wait for each other.
-    report.figure("local disk, cold: worst two-level / plain reads with the same number of requests",
-                  min((ratios(ways["two-level NT=%d" % nt], ways["plain N=%d" % (ranks * nt)])
-                       for ranks, ways in found.items() for nt in DISK_THREADS), key=lambda spread: spread.median))
 
 
 def run(report, folder, rounds):
     """./dev bench two-level"""
     summary = make_dump(folder, "two_level_%d" % PATCHES, ranks=2, patches=PATCHES, size=SIZE)
-    data = os.path.dirname(os.path.dirname(summary))
+    data = folder_of(summary)
     read_dump(summary, sidecar=True)  # writes the index file
     check_values(summary)
     on_emulator(report, summary, rounds)

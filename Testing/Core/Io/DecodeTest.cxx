@@ -97,11 +97,11 @@ TEST(SwapByteOrder, ReversesAnyNumberOfElementsOnAnyAddress)
   }
 }
 
-TEST(BlankUndefined, TakesARangeAndNaNButNotInfinity)
+TEST(ReplaceUndefined, TakesARangeAndNaNButNotInfinity)
 {
   const float infinity = std::numeric_limits<float>::infinity();
   std::vector<float> values{-999, -998, -1001, -1000, -999.5f, infinity, -infinity, std::nanf(""), 0, 3e38f};
-  EXPECT_TRUE(BlankUndefined(values.data(), 10, ElementType::Float32, -1000, -999));
+  EXPECT_TRUE(ReplaceUndefined(values.data(), 10, ElementType::Float32, -1000, -999));
   for (const int i : {0, 3, 4, 7}) {
     EXPECT_TRUE(std::isnan(values[i])) << i;
   }
@@ -112,16 +112,16 @@ TEST(BlankUndefined, TakesARangeAndNaNButNotInfinity)
   EXPECT_EQ(values[8], 0);
   EXPECT_EQ(values[9], 3e38f);
   std::vector<double> wide{1, 2, 3};
-  EXPECT_FALSE(BlankUndefined(wide.data(), 3, ElementType::Float64, 4, 5));
-  EXPECT_TRUE(BlankUndefined(wide.data(), 3, ElementType::Float64, 2, 2));
+  EXPECT_FALSE(ReplaceUndefined(wide.data(), 3, ElementType::Float64, 4, 5));
+  EXPECT_TRUE(ReplaceUndefined(wide.data(), 3, ElementType::Float64, 2, 2));
   EXPECT_TRUE(std::isnan(wide[1]));
   std::vector<std::int16_t> integers{1, 2};
-  EXPECT_FALSE(BlankUndefined(integers.data(), 2, ElementType::Int16, 1, 1));
+  EXPECT_FALSE(ReplaceUndefined(integers.data(), 2, ElementType::Int16, 1, 1));
   EXPECT_EQ(integers[0], 1);
 }
 
 // The range is one of real numbers: floats next to its ends are compared exactly, not with rounded ends.
-TEST(BlankUndefined, ComparesAsIfInDouble)
+TEST(ReplaceUndefined, ComparesAsIfInDouble)
 {
   const double undefined = 9.999e20;
   const double from = undefined - undefined / 1e5, to = undefined + undefined / 1e5;
@@ -131,21 +131,21 @@ TEST(BlankUndefined, ComparesAsIfInDouble)
       value = std::nextafter(value, 0.0f);
     }
     for (int i = 0; i < 9; ++i, value = std::nextafter(value, std::numeric_limits<float>::infinity())) {
-      float blanked = value;
+      float replaced = value;
       const bool inside = value >= from && value <= to;
-      EXPECT_EQ(BlankUndefined(&blanked, 1, ElementType::Float32, from, to), inside);
-      EXPECT_EQ(std::isnan(blanked), inside);
+      EXPECT_EQ(ReplaceUndefined(&replaced, 1, ElementType::Float32, from, to), inside);
+      EXPECT_EQ(std::isnan(replaced), inside);
     }
   }
   float any = 1;
-  EXPECT_TRUE(BlankUndefined(&any, 1, ElementType::Float32, -1e300, 1e300));
+  EXPECT_TRUE(ReplaceUndefined(&any, 1, ElementType::Float32, -1e300, 1e300));
   any = 1;
-  EXPECT_FALSE(BlankUndefined(&any, 1, ElementType::Float32, 1e300, 2e300));
+  EXPECT_FALSE(ReplaceUndefined(&any, 1, ElementType::Float32, 1e300, 2e300));
   for (const double sign : {-1, 1}) {
     any = static_cast<float>(sign) * std::numeric_limits<float>::infinity();
-    EXPECT_FALSE(BlankUndefined(&any, 1, ElementType::Float32, -1e300, 1e300)) << sign;
-    EXPECT_FALSE(BlankUndefined(&any, 1, ElementType::Float32, 1e300, 2e300)) << sign;
-    EXPECT_FALSE(BlankUndefined(&any, 1, ElementType::Float32, -2e300, -1e300)) << sign;
+    EXPECT_FALSE(ReplaceUndefined(&any, 1, ElementType::Float32, -1e300, 1e300)) << sign;
+    EXPECT_FALSE(ReplaceUndefined(&any, 1, ElementType::Float32, 1e300, 2e300)) << sign;
+    EXPECT_FALSE(ReplaceUndefined(&any, 1, ElementType::Float32, -2e300, -1e300)) << sign;
   }
 }
 

@@ -178,7 +178,7 @@ def cases():
         yield "steps_packed_" + name, Source(make), {"CompressionLevel": 4, "ChunkSize": 10}, None
         if name != "lists":    # VTK 9.7.2 writes wrong offsets for lists that are empty at some steps
             yield "steps_outside_" + name, Source(make), {"UseExternalTimeSteps": True}, \
-                "virtual data set without the lists of its mesh in 'VTKHDF/NumberOfPoints'" if name == "steady" else None
+                "virtual data set of a mesh without 'NumberOfPoints' in 'VTKHDF/" if name == "steady" else None
     yield "steps_42", Source(lambda time: cells_of_type(vtk.VTK_POLYHEDRON, time)), {}, polyhedra
     for name, parts in (("cells", [grid, mixed(), cells_by_hand(BY_HAND)]), ("poly", [poly("vlps"), poly("p"), poly("ls")])):
         yield "parts_" + name, several(parts), {}, None
