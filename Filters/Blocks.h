@@ -22,7 +22,7 @@ namespace patchio::filters {
 using Int3 = std::array<int, 3>;
 
 /// Returns the indices along the axes of the element with the number `number`. `counts`: numbers of elements
-/// along the axes, of which the first runs fastest.
+/// along the axes. From one element to the next, the index along the first axis changes fastest.
 template <typename Number>
 Int3 IndexOf(Number number, const Int3& counts)
 {

@@ -189,10 +189,10 @@ void ChannelOutput::WaitForWrites(const std::string& path)
     const std::lock_guard<std::mutex> guard(LiveThreadsLock);
     return LiveThreads;
   }();
+  const std::string resolved = ResolvedPath(path);
   for (const auto& [thread, paths] : live) {
-    if (std::any_of(paths.begin(), paths.end(), [&](const std::string& folder) {
-          return IsInFolder(ResolvedPath(path), ResolvedPath(folder));
-        })) {
+    if (std::any_of(paths.begin(), paths.end(),
+            [&](const std::string& folder) { return IsInFolder(resolved, ResolvedPath(folder)); })) {
       CatchError([&writing = *thread] { writing.Finish(); });  // the writer reports a slow storage
     }
   }

@@ -587,9 +587,8 @@ void CheckPaths(const OutputConfig& config)
     }
   }
   for (const Channel& channel : config.Channels) {
-    if (!channel.Mask.empty() && std::any_of(files.begin(), files.end(), [&](const File& file) {
-          return file.Canonical == ResolvedPath(channel.Mask) + "/";
-        })) {
+    const std::string mask = channel.Mask.empty() ? "" : ResolvedPath(channel.Mask) + "/";
+    if (std::any_of(files.begin(), files.end(), [&](const File& file) { return file.Canonical == mask; })) {
       throw FileError(ConfigName, "a \"mask\" that no channel writes to",
           fmt::format("the mask '{}', which is also a \"path\"", channel.Mask), "Change the \"path\"");
     }

@@ -89,8 +89,7 @@ public:
     const std::byte* Bytes = nullptr;
     std::uint64_t Count = 0;
   };
-  /// Returns this rank's part after Exchange(). The bytes stay valid until Begin() was
-  /// called twice.
+  /// Returns this rank's part after Exchange(). The bytes stay valid until Begin() has been called twice.
   /// Throws Error if the part is incomplete, or if Exchange() has failed on a rank.
   Part ReceivedPart();
 

@@ -296,7 +296,7 @@ Measurement Describe(CLI::App& program)
   program.add_option("--blocks", options->Blocks, "of all ranks");
   program.add_option("--cells", options->Cells, "of a block along each axis");
   program.add_option(
-      "--steps", options->Steps, "that a container gets; of reading: rounds, of which the last counts");
+      "--steps", options->Steps, "to write; when reading: rounds, whose last one the result describes");
   program.add_option("--threads", options->Threads, "of each rank");
   program.add_option("--latency", options->Latency, "seconds of a request");
   program.add_option("--bandwidth", options->Bandwidth, "bytes a second of a request");

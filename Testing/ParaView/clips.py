@@ -445,7 +445,7 @@ def some(source, *_):
 
 
 def none(source, *_):
-    return threshold(source, ["CELLS", "nobody has this"], 0, 100)
+    return threshold(source, ["CELLS", "no such array"], 0, 100)
 
 
 def check_other_settings():

@@ -249,16 +249,22 @@ def cells_in(proxy):
     return sum(leaf.GetNumberOfCells() for leaf in leaves(output_of(proxy)))
 
 
-def compare_with_paraview(source, make, where):
-    """Compares classes, cells and points of the output with those of ParaView's own filter."""
+def of_both(source, make, facts):
+    """Returns facts(output) for the outputs of PatchIO's filter and of ParaView's own."""
     found = []
     for use in (1, 0):
         proxy = make(source)
         proxy.UsePatchIO = use
         proxy.UpdatePipeline()
-        data = output_of(proxy)
-        found.append((data.GetClassName(), [(leaf.GetClassName(), leaf.GetNumberOfCells(), leaf.GetNumberOfPoints()) for leaf in leaves(data)]))
+        found.append(facts(output_of(proxy)))
         Delete(proxy)
+    return found
+
+
+def compare_with_paraview(source, make, where):
+    """Compares classes, cells and points of the output with those of ParaView's own filter."""
+    found = of_both(source, make, lambda data: (data.GetClassName(), [
+        (leaf.GetClassName(), leaf.GetNumberOfCells(), leaf.GetNumberOfPoints()) for leaf in leaves(data)]))
     expect(found[0] == found[1] and sum(n for _, n, _ in found[0][1]) > 0, "%s: %s, ParaView's %s", where, *found)
 
 

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from leaves import seen_in  # noqa: E402
 from made_grids import (Polygons, areas_in_boxes, cells_beside, check_abort, check_bad_data, check_partial_arrays, check_trees,  # noqa: E402
                         check_unsupported, compare_with_paraview, expect_sizes, expect_values, grids_of_all_kinds, make_grid, make_levels,
-                        names_of, planes_through, shown, tree_of, visible_cells)
+                        names_of, of_both, planes_through, shown, tree_of, visible_cells)
 from on_ranks import expect, finish, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -209,13 +209,7 @@ def check_readers(data, real):
 
 def compare_polygons(source, make, where):
     """Compares the polygons with those of ParaView's own filter."""
-    found = []
-    for use in (1, 0):
-        cut = make(source)
-        cut.UsePatchIO = use
-        cut.UpdatePipeline()
-        found.append(rows_of(output_of(cut), "cell"))
-        Delete(cut)
+    found = of_both(source, make, lambda data: rows_of(data, "cell"))
     expect(are_alike(*found, 1e-5) and len(found[0]) > 10, "%s: %d polygons, ParaView's %d", where, *map(len, found))
 
 
