@@ -66,8 +66,8 @@ ArrayToProcess GetArrayToProcess(vtkAlgorithm& filter);
 int RunAndReportErrors(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work);
 
 /// Runs `filter` on a shallow copy of `input` (block by block if `input` is composite and VTK runs `filter`
-/// on each block), copies the result to `output`, and removes the input of `filter`. Returns 1, or 0 if the
-/// filter has no output or if the class of the output does not match the class of `output`.
+/// on each block), copies the result to `output`, and removes the input of `filter`. Returns 1; returns 0 if
+/// `filter` has no result, or if `output` is not of the class of the result.
 int RunOnCopy(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
 
 /// Returns a communicator of the ranks of `controller`, or of this process alone if `controller` is null or

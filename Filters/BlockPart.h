@@ -106,7 +106,9 @@ public:
 
   const Block* SourceBlock;
   CellShape Shape;
-  std::uint64_t FirstNumber = 0;  ///< number of points of all blocks that CutTasks got before SourceBlock
+  /// Parts made by CutTasks: sum of the numbers of points of the blocks in all earlier calls of
+  /// CutTasks::Add(). So parts with equal values come from the same call.
+  std::uint64_t FirstNumber = 0;
 
   Int3 Begin{0, 0, 0};                   ///< indices in the block of the box's first cell
   Int3 Cells{0, 0, 0}, Points{0, 0, 0};  ///< numbers of the box's cells and points along each axis

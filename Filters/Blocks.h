@@ -52,13 +52,14 @@ struct Block
   unsigned int FlatIndex = 0;  ///< flat index of the grid in the input's tree; 0 if the input is the grid
 
   BlockForm Form = BlockForm::Uniform;
-  /// Indices of the first point, from the grid's extent. Patches of a level share one index space.
+  /// Indices of the first point, from the grid's extent. In the output of vtkPatchReader, the grids of a
+  /// level share one index space.
   Int3 First{0, 0, 0};
   Int3 Points{1, 1, 1};  ///< number of points along each axis
   std::array<double, 6> Bounds{0, -1, 0, -1, 0, -1};
 
-  /// Uniform grids: point i lies at Origin + Spacing * (First + i). The position is equal, to the last bit,
-  /// in all blocks of a level that have the point.
+  /// Uniform grids: point i lies at Origin + Spacing * (First + i). So blocks with the same Origin and
+  /// Spacing have equal positions, to the last bit, at the points that the blocks share.
   std::array<double, 3> Origin{0, 0, 0}, Spacing{1, 1, 1};
   /// Uniform and rectilinear grids: strictly increasing positions of the points along x, then along y, then
   /// along z.
@@ -125,11 +126,12 @@ void HideCellsAtHiddenPoints(const Int3& points, const unsigned char* pointFlags
 struct Blocks
 {
   std::vector<Block> List;
-  /// Names of the children of a filter's output: a name for each tree (also empty) below the input's root, or
-  /// for each level of AMR data; and an empty name for all grids directly below the root. If the input is a
-  /// grid, the list has one empty name.
+  /// Names of the children of a filter's output: a name for each tree below the input's root, even if the
+  /// tree has no grids, or for each level of AMR data; and a single empty name for all grids directly below
+  /// the root. If the input is a grid, the list has one empty name.
   std::vector<std::string> ChildNames;
-  /// The class of a data object that no filter supports, such as a rotated image; empty: no such object.
+  /// The class of a data object in the input that PatchIO's filters do not support, such as a rotated image;
+  /// empty: no such object.
   std::string UnsupportedClass;
 };
 

@@ -30,8 +30,8 @@ struct CellBlock
   /// rectilinear grids.
   double CellVolume = 0;
   const unsigned char* Flags = nullptr;  ///< ghost flags of the grid's cells; null: all cells are visible
-  /// Flags of the points of a copy of another rank's points: not 0 for hidden points and NaN. Null for other
-  /// blocks.
+  /// Copies of another rank's points: by point, not 0 if the point is hidden or its value is NaN. Null for
+  /// other blocks.
   const unsigned char* PointFlags = nullptr;
   const float* Floats = nullptr;  ///< the values, if they are float
   /// The values, if they are double; Floats and Doubles are null if the block has no values.
@@ -65,7 +65,7 @@ struct CellBlock
   /// Returns whether PointFlags hide a point or, without PointFlags, whether all cells around the point are
   /// hidden. Requires IsPointData.
   bool IsPointHidden(std::int64_t point) const;
-  /// Returns whether a cell of the grid with indices from `lower` to `upper` is visible; false if `lower`
+  /// Returns whether any cell of the grid with indices from `lower` to `upper` is visible; false if `lower`
   /// exceeds `upper` along an axis. Requires IsPointData and Flags.
   bool AnyCellVisible(const Int3& lower, const Int3& upper) const;
   /// Returns the number of the grid's cell whose first corner is `point` (indices along the axes). Requires
@@ -151,7 +151,7 @@ public:
   std::array<double, 3> Center(const CellRef& cell) const;
   bool IsPointData() const { return !this->List.empty() && this->List[0].IsPointData; }
   int FlatAxis() const { return this->List.empty() ? -1 : this->List[0].FlatAxis; }
-  /// Returns whether the cells of block `a` are smaller than the cells of block `b`.
+  /// Returns whether the block `a` belongs to a finer level than the block `b`, by CellBlock::CellVolume.
   bool IsFiner(int a, int b) const { return this->List[a].CellVolume < 0.8 * this->List[b].CellVolume; }
 
 private:

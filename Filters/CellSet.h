@@ -30,11 +30,11 @@ struct CellArray
 /// The cells of the blocks of a rank, or their points, with the values of arrays.
 struct CellSet
 {
-  std::string UnsupportedReason;  ///< why the filters do not support the input, the same on all ranks; empty:
-                                  ///< the input is supported
-  bool IsPointData = false;       ///< the values belong to points, see CellBlock
-  int FlatAxis = -1;              ///< see CellBlock
-  bool HasContourValues = true;   ///< true: the first array, if any, has the values to contour
+  /// Why PatchIO cannot make contours of the input, the same on all ranks; empty: the input is supported.
+  std::string UnsupportedReason;
+  bool IsPointData = false;      ///< true: the values belong to points, see CellBlock
+  int FlatAxis = -1;             ///< see CellBlock
+  bool HasContourValues = true;  ///< true: the first array, if any, has the values to contour
   std::vector<CellArray> Arrays;
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< Values[block][array]
@@ -44,7 +44,9 @@ struct CellSet
   std::vector<CellArray> GridArrays;
   std::vector<std::vector<const char*>> GridValues;
 
-  /// Memory that members of Blocks and Values point to.
+  /// Memory of converted values and of copies of other ranks' cells, to which members of Blocks and Values
+  /// point. All other pointers lead to the filters::Block objects and the arrays of their grids, which must
+  /// outlive this set.
   std::deque<std::vector<double>> Numbers;
   std::deque<std::vector<char>> Bytes;
   std::deque<std::vector<unsigned char>> Flags;

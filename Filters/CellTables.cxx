@@ -137,8 +137,8 @@ unsigned ConnectedWith(int corner, unsigned kept, int axes)
   return found;
 }
 
-/// Returns the tetrahedron of a body with the only corner `corner`, which lies between the corner and the
-/// crossings with its three edges.
+/// Returns the body with the only corner `corner`: the tetrahedron between this corner and the crossings with
+/// the three edges at the corner.
 CellPolygon Tetrahedron(unsigned kept, int corner)
 {
   CellPolygon corners = MarchingTables(3)[kept][0];

@@ -35,7 +35,7 @@ struct CellShape
 };
 
 /// A point of a cell that a surface cuts: a positive corner (a corner on the positive side), or the crossing
-/// of the surface with an edge. The positive corner of the edge and its axis identify the edge.
+/// of the surface with an edge. The positive corner and the axis of the edge identify the edge.
 struct CellPoint
 {
   int Corner;     ///< number of the positive corner, see CellShape

@@ -19,7 +19,7 @@ constexpr double RelativeTolerance = 1e-13;
 
 using Bounds = std::array<double, 6>;
 
-/// Returns the greatest absolute value of the surface that counts as 0 in these blocks.
+/// Returns the greatest absolute value of Surface::ValueAt() that counts as 0 in these blocks.
 double ZeroTolerance(const Blocks& blocks, const Surface& surface)
 {
   double greatest = 0;

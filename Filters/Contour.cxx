@@ -403,8 +403,8 @@ constexpr std::int64_t CellsOfSlab = 1 << 16;
 
 constexpr int BothSides = 3;
 
-/// Returns the sides of the contour value on which the block has visible values (of points: any values). Bit
-/// 0 is set for values not below the contour value, bit 1 for values below.
+/// Returns the sides of the contour value on which the block has visible values (for point data: any values,
+/// also hidden ones). Bit 0 is set for values not below the contour value, bit 1 for values below.
 template <typename T>
 int SidesOf(const CellBlock& block, const T* values, double contourValue)
 {
@@ -431,7 +431,7 @@ int SidesOf(const CellBlock& block, const T* values, double contourValue)
 }
 
 /// Returns the slabs that a contour may pass: the slabs of all blocks of this rank that have values on both
-/// sides of the contour value, alone or together with the blocks that they touch.
+/// sides of the contour value, alone or, for cell data, together with the blocks that they touch.
 std::vector<Slab> FindSlabs(const CellLattice& lattice, double contourValue)
 {
   const int blocks = static_cast<int>(lattice.Blocks().size());

@@ -82,7 +82,8 @@ private:
     }
   };
   /// Numbers of the points on the edges between the centres of a cell and the next cell, for the cells of one
-  /// layer; -1: no point yet. A row is valid only if its number in Stamps is the number of the layer.
+  /// layer; -1: no point yet. A row of Points is valid only if Stamps has the number of the layer for the
+  /// row.
   struct EdgePoints
   {
     std::vector<int> Points, Stamps;

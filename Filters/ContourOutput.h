@@ -12,10 +12,11 @@ class vtkPolyData;
 
 namespace patchio::filters {
 
-/// Returns the gradient at the centre of a cell: a least-squares fit of the differences to one visible cell
-/// beyond each face, over the distances between the centres. Among uniform cells of one level, the fit equals
-/// central differences. At borders between levels, the fit is exact for linear functions. Along an axis
-/// without a neighbour the gradient is 0. `hint`: see CellLattice::Find().
+/// Returns the gradient at the centre of a cell: a least-squares fit to the slopes between the cell and one
+/// visible cell beyond each face (differences of the values, divided by the distances of the centres). Among
+/// uniform cells of one level, the fit equals central differences. At borders between levels, the fit is
+/// exact for linear functions. Along an axis without a neighbour the gradient is 0. `hint`: see
+/// CellLattice::Find().
 std::array<double, 3> GradientAt(const CellLattice& lattice, const CellRef& cell, int& hint);
 
 /// The contour values, and the arrays of the output.

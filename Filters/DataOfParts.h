@@ -12,14 +12,14 @@ class vtkUnstructuredGrid;
 
 namespace patchio::filters {
 
-// The output has all numeric arrays with names of all blocks, including blocks without parts, except ghost
-// flags, global ids and pedigree ids. If a block lacks an array, or if the block's array has too few tuples
-// or another number of components than in the first block with the array, the values are NaN, or 0 for
+// The output has all numeric arrays of all blocks, including blocks without parts, except ghost flags, global
+// ids, pedigree ids and arrays without names. If a block lacks an array, or if the block's array has too few
+// tuples or another number of components than in the first block with the array, the values are NaN, or 0 for
 // integer arrays.
 
-/// Returns the polygons, lines and vertices of parts without boxes. The parts of a block and a surface share
-/// their common points. `originalIds`: adds the arrays vtkOriginalCellIds and vtkOriginalPointIds, as VTK's
-/// surface filters do; all parts must then belong to one block.
+/// Returns the polygons, lines and vertices of parts without boxes. Parts from the same call of
+/// CutTasks::Add() share their common points. `originalIds`: adds the arrays vtkOriginalCellIds and
+/// vtkOriginalPointIds, as VTK's surface filters do; all parts must then belong to one block.
 vtkSmartPointer<vtkPolyData> MakePolyData(const std::vector<const Block*>& blocks,
     const std::vector<const BlockPart*>& parts, bool originalIds = false);
 

@@ -99,7 +99,7 @@ private:
   /// corner.
   std::array<CellRef, 8> Cells;
   int VisibleOctants = 0;  ///< bit set of the octants with a visible cell
-  int OwnerOctant = 0;     ///< the octant of the block that the corner belongs to
+  int OwnerOctant = 0;     ///< the octant of the cell whose block the corner belongs to
   int Hint = 0;            ///< see CellLattice::Find()
   std::vector<DualCell> Result;
 };

@@ -214,9 +214,9 @@ ImageAxis AxisOf(const ImageGrid& grid, const Box& box, int axis)
   return {grid.Origin[axis], grid.Spacing[axis], box.Lower[axis], box.Upper[axis]};
 }
 
-/// Returns the box of a block's cells that overlap the box `image` of cells of the image; an empty list if no
-/// cell overlaps. For point data, returns the points of these cells and of the cells that overlap the cells
-/// of the image next to the box.
+/// Returns a list with one box: the block's cells that overlap the box `image` of cells of the image. Returns
+/// an empty list if no cell overlaps. For point data, returns the points of these cells and of the cells that
+/// overlap the cells of the image next to the box.
 std::vector<Box> CellsWithin(const CellBlock& block, const ImageGrid& grid, const Box& image)
 {
   const int beyond = block.IsPointData ? 1 : 0;

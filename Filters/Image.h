@@ -22,9 +22,10 @@ struct ImageGrid
 };
 
 /// Returns the geometry of an image around all visible cells. The cells of the image have the size of the
-/// cells of the finest level for which at most `maxCells` cells suffice. If the cells of the coarsest level
-/// are too many, the cells of the image are a whole number of times as wide. `blocks`: see SolidBlocks().
-/// Collective: every rank of the communicator calls it.
+/// cells of the finest level for which at most `maxCells` cells suffice. If the image would have more cells
+/// even with the cell size of the coarsest level, the cells of the image are a whole number of times as wide
+/// as the cells of the coarsest level. `blocks`: see SolidBlocks(). Collective: every rank of the
+/// communicator calls it.
 ImageGrid ChooseImageGrid(const std::vector<const Block*>& blocks, double maxCells, Communicator& ranks);
 
 /// The cells, or points, First .. Last of an image along one axis.

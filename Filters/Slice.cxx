@@ -85,8 +85,8 @@ private:
   long long ShownCell(int inner, const Row& row) const;
 };
 
-/// Positions count as equal up to about this number of cell widths (see IsNear()), because equal positions of
-/// different levels differ in their last bits.
+/// Positions count as equal if their distance is at most about this fraction of a cell's width (see
+/// IsNear()), because equal positions of different levels differ in their last bits.
 constexpr double PositionTolerance = 1e-10;
 
 /// Returns whether two positions count as equal. `width`: width of a cell.
@@ -272,8 +272,8 @@ public:
   /// Consecutive visible cells of a row.
   struct Run
   {
-    std::int64_t Axes;  ///< bit set: 1 if the block has cells along Inner, 2 along Outer; a line does not
-                        ///< cover an area
+    std::int64_t Axes;  ///< bit set of the axes along which the block has several points: 1 for Inner, 2 for
+                        ///< Outer; a line does not cover an area
     std::array<double, 2> Inner, Outer;  ///< lower and upper position
   };
 

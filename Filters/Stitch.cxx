@@ -225,8 +225,9 @@ public:
 private:
   struct Numbers
   {
-    int InLattice = -1;            ///< index of the block in Lattice; -1: the block is curvilinear
-    std::uint64_t FirstPoint = 0;  ///< number of points of the blocks before this block
+    int InLattice = -1;  ///< index of the block in Lattice; -1: the block is curvilinear
+    /// Number of points of the uniform and rectilinear blocks before this block.
+    std::uint64_t FirstPoint = 0;
   };
 
   /// Sets BlockNumbers and StraightPoints. Returns the uniform and rectilinear blocks for Lattice.

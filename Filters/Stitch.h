@@ -60,11 +60,12 @@ using PointNumbering = std::function<std::uint64_t(const BlockPart&, long long)>
 long long Stitch(const std::vector<const BlockPart*>& parts, const PointNumbering& numberOf,
     std::vector<PointsOfPart>& points);
 
-/// Returns a function that numbers points by their positions, so that a position has the same number in all
-/// blocks (only in its own block if a lattice of all positions would have 10^18 points or more). Points of
-/// curvilinear blocks have the same position if their coordinates are equal to the last bit. The function may
-/// be called for the points at the rims of the parts' boxes and next to hidden cells, and for the ends of
-/// edges with shared points.
+/// Returns a function that numbers points by their positions. Points of uniform and rectilinear blocks have
+/// the same number if their positions are equal except for rounding errors; but if a lattice of all positions
+/// would have 10^18 points or more, points of different blocks have different numbers. Points of curvilinear
+/// blocks have the same number if their coordinates are equal to the last bit. The function may be called
+/// only for the points at the rims of the parts' boxes and next to hidden cells, and for the ends of edges
+/// with shared points. The blocks of `parts` must outlive the function.
 PointNumbering NumberingByPosition(const std::vector<const BlockPart*>& parts);
 
 }  // namespace patchio::filters

@@ -26,7 +26,7 @@ public:
   /// Returns the surface where `function` has the value `value`; for planes, `value` is a distance. Supports
   /// planes without a transform, and spheres, boxes and cylinders without a transform or with a linear
   /// transform. Returns nullopt for null and other functions, if `value` or the plane is not finite, and if
-  /// the plane's normal is 0. Keeps a pointer to `function`.
+  /// the plane's normal is 0. Keeps a pointer to `function`, which must outlive the surface.
   static std::optional<Surface> FromFunction(vtkImplicitFunction* function, double value);
 
   bool IsPlane() const { return this->Type == Shape::Plane; }

@@ -40,8 +40,8 @@ inline std::string AsProgressText(const std::string& text)
 }
 
 /// Sets the number of tuples of an array that owns its memory. The memory has room for at least `room`
-/// tuples. Throws std::bad_alloc if the memory does not suffice. Without the first call, SetNumberOfTuples()
-/// would then end the program in a VTK built without NDEBUG, such as Debian's VTK 9.6.
+/// tuples. Throws std::bad_alloc if the memory does not suffice. Without the call of Allocate(),
+/// SetNumberOfTuples() would then end the program in a VTK built without NDEBUG, such as Debian's VTK 9.6.
 inline void SetTuples(vtkIdType tuples, vtkDataArray* array, vtkIdType room = 0)
 {
   array->Allocate(std::max(tuples, room) * array->GetNumberOfComponents());

@@ -1,6 +1,6 @@
 # patchio_add_stand_in_targets(TARGET)
 #
-# ParaView's Qt libraries and its server manager name the targets of some 10 other packages (X11, GLEW, NetCDF,
+# ParaView's Qt libraries and its server manager name the targets of about 10 other packages (X11, GLEW, NetCDF,
 # Qt5::OpenGL ...) in their link interfaces, and CMake stops when a target is missing. A plugin does not use these packages:
 # ParaView's shared libraries load them. Each missing target gets an empty stand-in, so that the packages need not be installed
 # to build the plugin.
@@ -33,7 +33,7 @@ endfunction ()
 #
 # Debian 13's ParaView names its Python modules X.so, but the files are called X.cpython-313-x86_64-linux-gnu.so, so that
 # find_package(ParaView) stops. A plugin links none of these modules. ParaView's files unset _IMPORT_PREFIX just before they
-# check their targets. So this macro, called at each change of that variable, removes the modules whose files do not exist.
+# check their targets. So this macro, called at each change of _IMPORT_PREFIX, removes the modules whose files do not exist.
 macro (patchio_forget_missing_python_modules variable access)
   if (NOT "${access}" MATCHES "READ_ACCESS$")
     foreach (patchio_target IN LISTS _cmake_import_check_targets)

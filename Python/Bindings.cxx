@@ -103,7 +103,8 @@ void CheckOverlaps(const Catalog& catalog)
 
 /// Makes a step. `step`: number of the step. `levels`: (ratio, spacing, number of patches). `boxes`: (lower,
 /// upper), one per patch. `variables`: (name, at nodes, components, type). `arrays`: (patch, variable,
-/// contiguous buffer of the array's bytes). Python has checked the types. Throws ValueError for wrong values.
+/// contiguous buffer of the array's bytes). _write.py has checked the types of all arguments. Throws
+/// ValueError for wrong values.
 StepFromPython StepFromArrays(std::int64_t step, double time, int dimension, const Double3& origin,
     const py::list& levels, const py::list& boxes, const py::list& variables, const py::list& arrays)
 {
@@ -168,8 +169,8 @@ struct ArrayMemory
   std::size_t Bytes = 0;
 };
 
-/// Returns `dims`, the numbers of values per axis, as a shape for numpy, the slowest axis first. Lists of
-/// points and meshes have one axis.
+/// Returns `dims`, the numbers of values per axis, as a shape for numpy: the slowest axis first, and the
+/// components as the last axis if there are several. Lists of points and meshes have one axis.
 py::tuple ShapeOf(const Catalog& catalog, int level, const std::array<std::int64_t, 3>& dims, int components)
 {
   const bool list = catalog.IsMesh() || catalog.RoleOf(level) == LevelRole::Points;
@@ -184,7 +185,8 @@ py::tuple ShapeOf(const Catalog& catalog, int level, const std::array<std::int64
   return shape;
 }
 
-/// Returns the number of values per axis of an array of this variable on the block, with `ghosts` layers.
+/// Returns the number of values per axis of an array of this variable on the block. If the block is a patch,
+/// the array has `ghosts` layers; other blocks have no ghost layers.
 std::array<std::int64_t, 3> DimsOf(
     const Catalog& catalog, const Block& block, const Variable& variable, const Int3& ghosts)
 {
@@ -200,7 +202,7 @@ std::array<std::int64_t, 3> DimsOf(
 }
 
 /// Moves the values of `loaded` to Python without a copy. Returns a list of (block, ArrayMemory, name of the
-/// type, shape) for each variable.
+/// type, shape) for each variable. Leaves out arrays that were not read.
 py::list MoveValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
 {
   py::list variables;
@@ -265,7 +267,7 @@ py::bytes PatchRows(const Catalog& catalog)
   return PackValues(rows);
 }
 
-/// Returns one byte per variable and patch; 0: the patch lacks the variable.
+/// Returns one byte per variable and patch, variable by variable; 0: the patch lacks the variable.
 py::bytes PresenceOf(const Catalog& catalog)
 {
   std::string presence;
@@ -289,8 +291,8 @@ py::list VariablesOf(const Catalog& catalog)
   return variables;
 }
 
-/// Returns the index of the first node, the positions and the labels of each axis; an empty list for grids
-/// other than rectilinear ones.
+/// Returns (index of the first node, positions, labels) of each axis of a rectilinear grid. The labels are
+/// the positions if the axis has no labels. Returns an empty list for other grids.
 py::list AxesOf(const Catalog& catalog)
 {
   py::list axes;
@@ -303,7 +305,9 @@ py::list AxesOf(const Catalog& catalog)
   return axes;
 }
 
-/// Returns the fields of a catalog by name. The class Step in _step.py documents the fields.
+/// Returns the fields of a catalog by name. The class Step in _step.py documents most fields. For
+/// "level_nodes", "level_positions" and "lattice", see NodesBeyondCells(), PositionsVariable() and Lattice in
+/// Catalog.h; "level_positions" is -1 for levels without points.
 py::dict CatalogAsDict(const Catalog& catalog)
 {
   py::list names, roles, nodes, positions;
@@ -503,8 +507,9 @@ const char* NameOf(FilterType filter)
 }
 
 /// Returns (type, file, dims, dims of chunks, filters, first, count, bytes of the fill value, chunks) of a
-/// chunked array, with the slowest axis first. The element `chunks` is a bytes object with 4 numbers of 64
-/// bits per chunk: number, offset, bytes, skipped filters.
+/// chunked array, with the slowest axis first. `first` and `count`: the values of the patch, see
+/// ChunkedArray. The element `chunks` is a bytes object with 4 numbers of 64 bits per chunk: number, offset,
+/// bytes, skipped filters.
 py::tuple ChunkedAsTuple(const LocationTable& table, const ChunkedArray& array)
 {
   py::list dims, chunkDims, filters;
@@ -582,7 +587,8 @@ py::tuple Locate(Step& step, int variable, const std::vector<int>& patches)
   return py::make_tuple(files, undefined, info.Interleaved, locations);
 }
 
-/// Returns the shape of the patch, and the result of Step::CoveredCells() as bytes.
+/// Returns the number of the patch's cells per axis as a shape for numpy, and the result of
+/// Step::CoveredCells() as bytes.
 py::tuple CoveredCells(Step& step, int patch)
 {
   const std::vector<std::uint8_t> flags = RunExclusively([&] { return step.CoveredCells(patch); });
@@ -606,7 +612,8 @@ std::vector<int> LevelsShown(const Step& step, const std::vector<int>& variables
   return shown;
 }
 
-/// Writes a step, see StepFromArrays() and WriteStep(). `number`: number of the step.
+/// Writes a step, see StepFromArrays() and WriteStep(). `number`: number of the step. `compress`: name of a
+/// CompressionChoice.
 void Write(const std::string& path, bool overwrite, std::int64_t number, double time, int dimension,
     const Double3& origin, const py::list& levels, const py::list& boxes, const py::list& variables,
     const py::list& arrays, const std::string& compress, int threads)

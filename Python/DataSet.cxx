@@ -116,7 +116,7 @@ void Step::CheckPatches(const std::vector<int>& patches) const
   for (const int patch : patches) {
     if (patch < 0 || patch >= count) {
       throw Error(fmt::format(
-          "{} has no patch {}. Patches are numbered 0 to {}.", this->Entry.Path, patch, count - 1));
+          "{} has no patch {}. It has {} patches, numbered from 0.", this->Entry.Path, patch, count));
     }
   }
 }
@@ -157,7 +157,7 @@ void Step::ChooseThreads(LoadRequest& request, int threads)
     request.Threads = threads;
     return;
   }
-  AutomaticThreads& automatic = this->State->Automatic;
+  AutomaticThreads& automatic = this->State->Threads;
   automatic.Begin(*this->State->SelfCommunicator, this->Entry.Path, ThreadPolicy::Balanced,
       ThreadsThatFit(MaximumThreads));
   request.Control = &automatic.Control();
@@ -186,9 +186,9 @@ LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& pr
   LoadResult loaded;
   const std::string fault = CatchError([&] { loaded = this->Load(request, progress); });
   if (request.Control) {
-    this->State->Automatic.End();
-    loaded.Report.ThreadsText = this->State->Automatic.Text();
-    const std::vector<std::string>& notes = this->State->Automatic.Notes();
+    this->State->Threads.End();
+    loaded.Report.ThreadsText = this->State->Threads.Text();
+    const std::vector<std::string>& notes = this->State->Threads.Notes();
     loaded.Report.Notes.insert(loaded.Report.Notes.end(), notes.begin(), notes.end());
   }
   ThrowFault(fault);

@@ -22,7 +22,7 @@ namespace patchio {
 struct ReaderState
 {
   std::unique_ptr<Communicator> SelfCommunicator = MakeSelfCommunicator();
-  AutomaticThreads Automatic;
+  AutomaticThreads Threads;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
 };
 
@@ -30,7 +30,7 @@ struct ReaderState
 enum class BlockForm
 {
   Patches,  ///< one block per patch, in the order of the patches
-  Merged,   ///< few boxes without gaps and without the cells that a finer patch covers
+  Merged,   ///< few boxes without gaps, with none or few of the cells that a finer patch covers
   Fewest,   ///< fewer boxes, with hidden cells: gaps, and cells that a finer patch covers
   Filled    ///< few boxes without gaps, with all cells of the patches
 };
@@ -46,8 +46,8 @@ public:
   BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches,
       const std::vector<bool>& shown, const std::vector<int>& variables, BlockForm form);
 
-  /// Makes one block of the cells that `box` shares with the patches, which are on one level; no block if
-  /// `box` and the patches share no cells. `box` is in cells of this level.
+  /// Makes one block with the cells `box`, in which the cells without a patch are hidden. Makes no block if
+  /// `box` and the patches share no cells. All patches are on one level, and `box` is in cells of this level.
   BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches, const Box& box);
 
   /// Returns the blocks, which have no ghost layers.
@@ -71,10 +71,10 @@ struct ReadOptions
   std::vector<Block> Blocks;
   std::vector<int> Variables;  ///< indices in Catalog::Variables
   bool Ghosts = false;         ///< true: also read the stored ghost layers; every block must be a patch
-  /// Number of reader threads; 0: from the storage's profile, adapted during the read.
+  /// Number of reader threads; 0: AutomaticThreads chooses the number.
   int Threads = 0;
   bool StopAtFault = true;  ///< false: skip arrays that cannot be read
-  bool Verify = false;      ///< true: compare values with their checksums, if the files have checksums
+  bool Verify = false;      ///< true: check values and headers in the files, see LocateOptions::Verify
 };
 
 /// One time step. A step may outlive its data set. Not thread-safe: only one thread at a time may use the
@@ -87,20 +87,22 @@ public:
   Step(std::shared_ptr<OpenedStep> opened, TimeStep entry, double openSeconds,
       std::shared_ptr<ReaderState> state);
 
-  /// Returns the catalog of the file. The catalog's current step is the step of the file that was opened or
-  /// read last.
+  /// Returns the catalog of the file, which the steps of one file may share. The catalog's current step is
+  /// the step of the file that was last opened, read or located.
   const Catalog& Data() const { return this->Opened->Data(); }
-  /// Returns a warning about damaged index files; empty if no index file is damaged.
+  /// Returns a warning about index files that are damaged or cannot be read, see WarningAbout(). Empty: there
+  /// is no warning.
   const std::string& Warning() const { return this->Opened->Warning(); }
 
   /// Reads values. The arguments of LoadResult::At() are indices in options.Blocks and options.Variables.
   /// LoadResult::Faults has the errors in files. Calls `progress` during the read; the read ends if
-  /// `progress` returns false. Throws Error if a variable does not exist, the file has changed or the memory
-  /// is insufficient.
+  /// `progress` returns false. Throws Error if a variable does not exist, the file has changed, no values can
+  /// be located, or the memory is insufficient.
   LoadResult Read(const ReadOptions& options, const ReadProgressCallback& progress);
 
-  /// Returns the locations of a variable's values in the files, one per patch of `patches`. Throws Error if
-  /// the variable or a patch does not exist.
+  /// Returns the locations of a variable's values in the files, one per patch of `patches`.
+  /// LocationTable::Problems has the reasons why values cannot be located. Throws Error if the variable or a
+  /// patch does not exist, or the file has changed.
   LocationTable Locate(int variable, const std::vector<int>& patches);
   /// Returns the type that a variable's values have after a read; nullopt if no patch has the variable.
   /// Throws Error if the variable does not exist or its values cannot be located.
@@ -115,7 +117,8 @@ public:
   /// hide cells of coarser levels. Throws Error if a patch or a variable does not exist.
   BlockPlan PlanBlocks(const std::vector<int>& patches, const std::vector<bool>& levels,
       const std::vector<int>& variables, BlockForm form) const;
-  /// Returns one block with the cells of a box, see BlockPlan. Throws Error if a patch does not exist.
+  /// Returns one block with the cells `box`, or no block, see BlockPlan. Throws Error if a patch does not
+  /// exist.
   BlockPlan PlanBox(const std::vector<int>& patches, const Box& box) const;
   /// Returns the patches for process `part` of `parts` processes. The patches of a part are close together,
   /// and all parts have about the same number of stored values. Throws Error unless 0 <= part < parts.
@@ -139,8 +142,8 @@ private:
 class DataSet
 {
 public:
-  /// Opens the series of all paths. `mode`: use of index files. `listedOnly`: skips the steps in the folder
-  /// that the paths do not list. Throws Error if no step can be opened.
+  /// Opens the series of all paths. `mode`: use of index files. `listedOnly`: see SeriesOptions::ListedOnly.
+  /// Throws Error if a path has no step that can be opened, or if the paths have several formats.
   DataSet(const std::vector<std::string>& paths, IndexMode mode, bool listedOnly);
 
   const Series& Contents() const { return this->AllSteps; }

@@ -50,8 +50,8 @@ bool ClearDefinedMarks(vtkDataArray* array, std::vector<unsigned char>& marks)
   return doubles && ClearDefinedMarks(doubles->GetPointer(0), components, marks);
 }
 
-/// Returns, by point, 1 if a component of each of these arrays is NaN at the point, otherwise 0. Returns 0
-/// for all points if `arrays` is empty.
+/// Returns, by point, 1 if each of these arrays has a component that is NaN at the point, otherwise 0.
+/// Returns 0 for all points if `arrays` is empty.
 std::vector<unsigned char> UndefinedPoints(vtkIdType points, const std::vector<vtkDataArray*>& arrays)
 {
   std::vector<unsigned char> undefined(points, arrays.empty() ? 0 : 1);

@@ -19,7 +19,8 @@
 
 namespace patchio {
 
-/// Returns PatchIO's type of the values of an array; nullopt if PatchIO does not support the type.
+/// Returns PatchIO's type for the VTK type of an array (GetDataType()), the inverse of VtkTypeOf(); nullopt
+/// for other types, such as VTK_ID_TYPE and VTK_CHAR.
 std::optional<ElementType> ElementTypeOf(const vtkDataArray* array);
 /// Returns VTK's constant for a type, such as VTK_FLOAT for Float32.
 int VtkTypeOf(ElementType type);

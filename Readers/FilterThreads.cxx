@@ -22,7 +22,7 @@ namespace {
 constexpr const char* BackendOfVtk = VTK_SMP_BACKEND;
 constexpr bool VtkHasThreads = VTK_SMP_DEFAULT_IMPLEMENTATION_SEQUENTIAL == 0;
 
-/// Returns the numbers of the cores that the process may use: all cores of the machine, or the cores that the
+/// Returns the ids of the cores that the process may use: all cores of the machine, or the cores that the
 /// process is bound to.
 std::vector<int> CoresOfProcess()
 {

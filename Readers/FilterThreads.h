@@ -23,10 +23,10 @@ constexpr double LeastCellsForThreads = 100000;
 /// Sets the backend of vtkSMPTools, so that all filters of this process use up to `threads` threads. If the
 /// default backend of this build of VTK has threads (TBB, in Debian's VTK 9.6) but not more than `threads`,
 /// selects the default backend for blocks of any size, because its threads cost nothing on small blocks.
-/// Otherwise selects STDThread, which can use up to one thread per core, or Sequential for one thread, if
-/// `smallBlocks` is true, or if VTK has no STDThread. Keeps a backend that other code or the environment
-/// variable VTK_SMP_BACKEND_IN_USE has selected. Returns the number of threads, as text for the report, with
-/// the name of a backend that was kept.
+/// Otherwise selects Sequential if `threads` is 1, if `smallBlocks` is true, or if VTK has no STDThread; in
+/// all other cases STDThread, which can use up to one thread per core. Keeps a backend that other code or the
+/// environment variable VTK_SMP_BACKEND_IN_USE has selected. Returns the number of threads, as text for the
+/// report, with the name of a backend that was kept.
 std::string SetFilterThreads(int threads, bool smallBlocks);
 
 /// The ranks of a controller. Without a controller, the rank is this process alone.

@@ -42,8 +42,8 @@ std::array<double, 2> ToVtkRange(const ValueRange& range)
   return {range.Least, range.Greatest};
 }
 
-/// Stores ranges in VTK's keys: of each component, and of the length of vectors. No value is infinite, so the
-/// range and the finite range share their memory, which saves memory for many small arrays.
+/// Stores ranges in VTK's keys: of each component, and of the length of vectors. All ranges are finite, so
+/// the range and the finite range share their memory, which saves memory for many small arrays.
 void SetRanges(vtkDataArray* array, const std::vector<std::array<double, 2>>& componentRanges,
     const std::array<double, 2>& lengthRange)
 {

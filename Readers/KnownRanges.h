@@ -22,8 +22,8 @@ void SetKnownRange(vtkDataArray* array, const ArrayRange& range);
 /// not extend the ranges of other blocks.
 void SetConstantRange(vtkDataArray* array, std::optional<double> value);
 
-/// Computes and stores the range of an array whose values are contiguous in memory. Stores nothing if PatchIO
-/// does not support the type (see ElementTypeOf()) or the range is not known (see ArrayRange::IsKnown()).
+/// Computes and stores the range of an array whose values are contiguous in memory. Stores nothing if
+/// ElementTypeOf() returns nullopt, or if the range is not known (see ArrayRange::IsKnown()).
 void ComputeRange(vtkDataArray* array);
 
 /// Returns the number of nodes along each axis of a structured grid; 0 for other grids.

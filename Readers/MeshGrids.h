@@ -34,8 +34,9 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointCells& p
 LoadedArray ScatterToCells(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint,
     vtkDataSet* grid, MemoryPool& memory);
 
-/// A function that returns the array of a patch with this role and, if the role is of cells, for this list of
-/// cells. If the patch has no such array, the result is null or an array whose Status is not Read.
+/// A function that returns the array of a patch with the role `role`, for the list of cells with the index
+/// `cellList` (0 for points and types). If the patch has no such array, the result is null or an array whose
+/// Status is not Read.
 using MeshArrays = std::function<LoadedArray*(MeshRole role, int cellList)>;
 
 /// Returns the grid of a patch of a mesh. Moves the memory of the arrays to the grid, without a copy if VTK

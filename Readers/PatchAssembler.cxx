@@ -356,8 +356,8 @@ void PatchAssembler::AddVectors(
   }
 }
 
-/// Adds an array of NaN or 0 to a block that lacks the variable; no array without an entry in
-/// LoadedStep::Substitutes. VTK's filters require the same arrays on all blocks. Otherwise, some filters
+/// Adds an array of NaN or 0 to a block that lacks the variable. Adds no array if LoadedStep::Substitutes has
+/// no entry for the variable. VTK's filters require the same arrays on all blocks. Otherwise, some filters
 /// crash, and other filters drop arrays without a message.
 void PatchAssembler::AddSubstitute(std::size_t variable, vtkDataSet* grid)
 {

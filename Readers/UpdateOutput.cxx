@@ -84,7 +84,7 @@ vtkSmartPointer<vtkDataSet> MakeBlock(
 std::vector<vtkSmartPointer<vtkDataSet>> MakeBlocks(
     LoadedStep& loaded, int threads, PatchAssembler& assembler, std::vector<BlockFrame>& frames)
 {
-  // A small block takes some microseconds, which is less than the overhead of a task.
+  // A small block takes a few microseconds, which is less than the overhead of a task.
   const std::size_t blocksOfTask = std::clamp<std::size_t>(frames.size() / (16 * threads), 1, 256);
   std::vector<vtkSmartPointer<vtkDataSet>> grids(frames.size());
   const std::size_t tasks = (frames.size() + blocksOfTask - 1) / blocksOfTask;

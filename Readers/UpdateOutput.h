@@ -28,7 +28,7 @@ struct FrameCache
 {
   std::string Key;  ///< PlannedStep::GridsKey() of the step of the frames; empty: the cache is empty
   std::vector<BlockFrame> Frames;
-  PointLists Lists;  ///< of the step Key, or set by DecidePointImages() for the next AssembleOutput()
+  PointLists Lists;  ///< set by DecidePointImages(), and kept with the frames by AssembleOutput()
 
   /// Empties the cache unless the frames belong to a step whose PlannedStep::GridsKey() is `key`. Also
   /// empties the cache if `key` is empty.
@@ -48,12 +48,12 @@ void AssembleOutput(
     LoadedStep& loaded, int rank, int threads, bool pointsAsImages, FrameCache& cache, vtkDataObject* output);
 
 /// Returns whether ParaView first shows a surface. If a surface of this rank's blocks would take more than 5
-/// s, adds a note to the report and returns false; ParaView then shows an outline. Not collective: the other
-/// ranks have about as many blocks.
+/// s, adds a note to the report and returns false; ParaView then shows an outline. Not collective. ParaView
+/// asks only rank 0; the other ranks have about as many blocks.
 bool DecideSurfaceFirst(LoadedStep& loaded);
 
 /// Replaces the blocks of each level by a poly data: the slice that the filter Slice would make of these
-/// blocks. If the plan is not StepPlan::Sliced, or if a block of any rank is not supported, leaves `output`
+/// blocks. If StepPlan::Sliced is false, or if a block of any rank is not supported, leaves `output`
 /// unchanged, adds the reason to the report and returns the reason. Otherwise returns an empty text. Throws
 /// Error if the memory does not suffice. Collective: every rank of the communicator calls it.
 std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output);

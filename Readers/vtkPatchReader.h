@@ -4,9 +4,10 @@
  *
  * The output is a vtkMultiBlockDataSet with a vtkMultiPieceDataSet for each refinement level ("level 2", or
  * the name of the level). A level has a piece for each block: a box merged from patches ("46 patches, 12 to
- * 57") or a patch ("patch 17"), see SetBlocks(). All ranks have the same tree; a piece is null if its block
- * belongs to another rank. Uniform blocks are vtkUniformGrid, rectilinear blocks are vtkRectilinearGrid (on a
- * sphere vtkStructuredGrid), curvilinear blocks are vtkStructuredGrid, and meshes are vtkUnstructuredGrid or
+ * 57") or a patch ("patch 17"), see SetBlocks(); "cuboid 3" in a level of separate boxes, "points 1 to 100"
+ * for a list of points. All ranks have the same tree; a piece is null if its block belongs to another rank.
+ * Uniform blocks are vtkUniformGrid, rectilinear blocks are vtkRectilinearGrid (on a sphere
+ * vtkStructuredGrid), curvilinear blocks are vtkStructuredGrid, and meshes are vtkUnstructuredGrid or
  * vtkPolyData. See SetPointLists() for lists of points.
  *
  * With SetBlocks(OVERLAPPING_AMR), the output is a vtkOverlappingAMR of the patches. All ranks have the boxes
@@ -132,7 +133,7 @@ public:
 
   /**
    * Returns the representation that ParaView should first use for the output of the last update: "Surface",
-   * or "Outline" if a surface would take more than some seconds.
+   * or "Outline" if a surface would take more than about 5 seconds.
    */
   const char* GetFirstPicture() const;
 
@@ -171,8 +172,8 @@ public:
   void Modified() override;
 
   /**
-   * Sets the executive, and suppresses its messages about failed requests, because the reader has reported
-   * the errors.
+   * Sets the executive, and suppresses the executive's messages about failed requests, because the reader has
+   * reported the errors.
    */
   void SetExecutive(vtkExecutive* executive) override;
 

@@ -34,10 +34,10 @@ public:
   ///@{
   /**
    * The grids to show if the data have several grids: the name of a grid, "All" or "Automatic". "Automatic",
-   * the default, is the grid whose values change from step to step; without such a grid, the grid with the
-   * most values. "All" and "Automatic" ignore grids that have arrays but no selected array, unless no grid
-   * has a selected array. "All" includes grids without arrays, such as lists of points. If the data have no
-   * grid of the name, the update fails with an error.
+   * the default, is the grid with the most selected values among the grids whose values change from step to
+   * step, or among all grids if no values change. "All" and "Automatic" ignore grids that have arrays but no
+   * selected array, unless no grid has a selected array. "All" includes grids without arrays, such as lists
+   * of points. If the data have no grid of the name, the update fails with an error.
    */
   vtkSetStdStringFromCharMacro(Grids);
   vtkGetCharFromStdStringMacro(Grids);
@@ -133,8 +133,9 @@ public:
 
   /**
    * The greatest number of cells of a block in the mode MERGED_UP_TO. A larger patch stays whole, or is cut
-   * where a finer level begins. With several ranks, the limit is lower in both merged modes, but at least
-   * 4096 cells, so that each rank gets some blocks. Default: 1000000.
+   * where a finer level begins. With several ranks, both merged modes also limit a block to a quarter of a
+   * rank's share of the cells, or to 4096 cells if this is more, so that each rank gets some blocks. Default:
+   * 1000000.
    */
   vtkSetClampMacro(MaximumBlockCells, int, 1, VTK_INT_MAX);
   vtkGetMacro(MaximumBlockCells, int);
@@ -179,7 +180,7 @@ public:
   {
     POINTS = 0,           ///< vtkPolyData with a vertex for each point
     POINTS_AS_IMAGE = 1,  ///< a vtkUniformGrid around the points
-    POINTS_AUTOMATIC = 2  ///< images if they have at most 4 cells per point, or about a million cells
+    POINTS_AUTOMATIC = 2  ///< images if they have at most 4 cells per point, or at most 2^20 cells
   };
 
   ///@{
@@ -194,8 +195,8 @@ public:
 
   ///@{
   /**
-   * On: hides points of rectilinear grids that are undefined (NaN) in all arrays of their block that are
-   * read, and the cells around these points. On by default.
+   * On: hides the points of a rectilinear grid that are undefined (NaN) in all point arrays that are read for
+   * the grid, and the cells around these points. On by default.
    */
   vtkSetMacro(HideUndefined, bool);
   vtkGetMacro(HideUndefined, bool);
@@ -358,8 +359,8 @@ public:
   ///@{
   /**
    * On: while ParaView draws a step, reads up to PrefetchSteps of the next steps, in the direction and with
-   * the stride of the last two displayed steps. These steps use at most half of the free memory, and all
-   * arrays of the reader then use at most nine tenths of MemoryLimit. Any change of the reader stops the
+   * the stride of the last two displayed steps. Each of these steps uses at most half of the free memory, and
+   * all arrays of the reader then use at most nine tenths of MemoryLimit. Any change of the reader stops the
    * prefetch. On by default, for 1 step.
    */
   vtkSetMacro(Prefetch, bool);

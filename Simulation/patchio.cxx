@@ -246,7 +246,7 @@ int patchio_compute(patchio_output* output, MPI_Comm* compute)
   }
   return Try(output, [&](output::Output& engine) {
     Require(compute, "patchio_compute", "the communicator");
-    *compute = engine.Compute();
+    *compute = engine.SeparateRanks();
   });
 }
 

@@ -70,8 +70,8 @@ typedef struct patchio_patch
  * configuration: path of a file, or a JSON text that begins with '{'; the same on all ranks.
  * communicator: must exist until patchio_close().
  * Returns NULL on all ranks if the configuration is wrong or differs between ranks, a file cannot be read, a
- * path is not writable, or the ranks cannot reach each other. patchio_error(NULL) then returns the message.
- */
+ * path is not writable, or the ranks are too few or cannot reach each other. patchio_error(NULL) then returns
+ * the message. */
 patchio_output* patchio_open(const char* configuration, MPI_Comm communicator);
 
 /* Separates compute and I/O ranks. Collective: all ranks of the communicator call it directly after
@@ -120,11 +120,13 @@ int patchio_variable(patchio_output* output, const char* name, const char* descr
  * pointers: the arrays may change when the call has returned.
  *
  * Collective at steps in a window of the configuration; at other steps, the call returns immediately. Returns
- * 1 if this step or an earlier step could not be written; PatchIO still tries to write later steps. Ranks may
- * get an error at different steps, so a rank must not stop on its own. */
+ * 1 if this step could not be written, or an earlier step whose error no call has returned yet; PatchIO still
+ * tries to write later steps. Ranks may get an error at different steps, so a rank must not stop on its own.
+ */
 int patchio_write(patchio_output* output, int64_t step, double time, const void* const* values);
 
-/* Waits until all steps are on the storage. Returns 1 if some steps could not be written. Collective. */
+/* Waits until all steps are on the storage. Returns 1 if steps could not be written whose errors no call has
+ * returned yet. Collective. */
 int patchio_flush(patchio_output* output);
 
 /* Waits like patchio_flush(), and ends the output, even if the result is 1; patchio_error(NULL) then returns

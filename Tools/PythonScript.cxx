@@ -52,20 +52,22 @@ int RunProgram(const std::vector<std::string>& words, bool quiet)
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Returns the first of `wanted` (if empty: python3, /usr/bin/python3) that has matplotlib and numpy or,
-/// unless `draws`, else the first of Python 3.8 or later. Returns an empty text if there is none.
-std::string FindPython(const std::string& wanted, bool draws)
+/// Returns the Python interpreter for a script: `wanted` or, if `wanted` is empty, python3 or
+/// /usr/bin/python3. Prefers an interpreter with matplotlib and numpy. If `needsMatplotlib` is false, also
+/// accepts Python 3.8 or later without these packages. Returns an empty text if no interpreter is suitable.
+std::string FindPython(const std::string& wanted, bool needsMatplotlib)
 {
   const std::vector<std::string> candidates = wanted.empty()
                                                   ? std::vector<std::string>{"python3", "/usr/bin/python3"}
                                                   : std::vector<std::string>{wanted};
-  for (const char* needed : {"import matplotlib, numpy", "assert __import__('sys').version_info >= (3, 8)"}) {
+  const std::string version = "import sys; assert sys.version_info >= (3, 8); ";
+  for (const char* packages : {"import matplotlib, numpy", ""}) {
     for (const std::string& python : candidates) {
-      if (RunProgram({python, "-c", needed}, true) == 0) {
+      if (RunProgram({python, "-c", version + packages}, true) == 0) {
         return python;
       }
     }
-    if (draws) {
+    if (needsMatplotlib) {
       break;
     }
   }
@@ -88,20 +90,21 @@ std::string FindScript(const std::string& name)
 
 }  // namespace
 
-int RunPythonScript(
-    const std::string& name, const std::vector<std::string>& arguments, const std::string& python, bool draws)
+int RunPythonScript(const std::string& name, const std::vector<std::string>& arguments,
+    const std::string& python, bool needsMatplotlib)
 {
   const std::string script = FindScript(name);
   if (script.empty()) {
     throw Error(name + " is missing in the folders of this program and of its data. Install PatchIO again.");
   }
-  std::vector<std::string> words{FindPython(python, draws), script};
+  std::vector<std::string> words{FindPython(python, needsMatplotlib), script};
   words.insert(words.end(), arguments.begin(), arguments.end());
   if (words.front().empty()) {
     words.front() = "python3";
     throw Error(fmt::format(
         "PatchIO found no {0}. Install python3 and python3-matplotlib, or run this command with a {0}: {1}",
-        draws ? "Python 3 with matplotlib and numpy" : "Python 3.8 or later", fmt::join(words, " ")));
+        needsMatplotlib ? "Python 3 with matplotlib and numpy" : "Python 3.8 or later",
+        fmt::join(words, " ")));
   }
   return RunProgram(words, false);
 }

@@ -12,7 +12,7 @@
 namespace patchio::tools {
 namespace {
 
-/// Returns an error unless `text` is a whole number of 64 bits, otherwise an empty text. CLI11 itself would
+/// Returns an empty text if `text` is a whole number of 64 bits, otherwise an error. CLI11 itself would
 /// replace a number that is too large by the largest one.
 std::string CheckStep(const std::string& text)
 {
@@ -32,11 +32,11 @@ void AddPath(CLI::App& command, std::string& path, const std::string& orElse)
   });
 }
 
-void AddSeriesArguments(CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven)
+void AddSeriesArguments(CLI::App& command, SeriesArguments& arguments, const std::string& defaultSteps)
 {
   AddPath(command, arguments.Path);
   command
-      .add_option("--step", arguments.Step, "Only the time step with this number; default: " + unlessGiven)
+      .add_option("--step", arguments.Step, "Only the time step with this number; default: " + defaultSteps)
       ->check(CheckStep);
   command.add_flag("--listed-only", arguments.ListedOnly,
       "Only time steps that dumps.visit lists, or only the given plotfile");

@@ -17,8 +17,7 @@ class App;
 
 namespace patchio::tools {
 
-/// An error in the command line, with exit code 2. Other errors concern data or the system, and have exit
-/// code 1.
+/// An error in the command line. The program ends with exit code 2; after other errors, with exit code 1.
 class UsageError : public Error
 {
 public:
@@ -43,10 +42,10 @@ struct SeriesArguments
 /// Adds the required argument "path" of the data. `path` gets the normalized path. orElse: text for the help
 /// on what else the path may be.
 void AddPath(CLI::App& command, std::string& path, const std::string& orElse = {});
-/// Adds the options for all members of `arguments`. unlessGiven: text for the help on the steps that are
+/// Adds the options for all members of `arguments`. defaultSteps: text for the help on the steps that are
 /// selected without --step.
 void AddSeriesArguments(
-    CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven = "all time steps");
+    CLI::App& command, SeriesArguments& arguments, const std::string& defaultSteps = "all time steps");
 
 /// Starts MPI, and ends it when destroyed. A program has one such session.
 class Session

@@ -62,7 +62,8 @@ std::vector<std::byte> EncodePieces(const std::vector<GridPiece>& pieces);
 /// Decodes the result of EncodePieces(), and appends the pieces to `pieces`.
 void DecodePieces(const std::string& bytes, std::vector<GridPiece>& pieces);
 
-/// The key of a variable. Arrays of several pieces with the same key form one variable.
+/// The key of a variable. Arrays of several pieces with the same key form one variable. The line break
+/// distinguishes positions and mesh arrays from other arrays of the same name.
 using ArrayKey = std::pair<std::string, Centering>;
 inline ArrayKey KeyOf(const ArrayDescription& array)
 {
@@ -73,16 +74,16 @@ inline ArrayKey KeyOf(const ArrayDescription& array)
 struct StepCatalog
 {
   Catalog Data;
-  std::vector<ElementType> Types;  ///< by variable: type of the values
-  std::vector<int> PieceOf;        ///< by patch: index of the piece
-  std::map<ArrayKey, int> VariableOf;
+  std::vector<ElementType> Types;      ///< by variable: type of the values
+  std::vector<int> PieceOf;            ///< by patch: index of the piece
+  std::map<ArrayKey, int> VariableOf;  ///< index of the variable in Data
 };
 
 /// Returns the catalog of all pieces. If all pieces have a level (of AMR data or of the output of PatchIO's
 /// reader), the catalog has these levels. Otherwise, blocks of the same cell size form a level if flags show
-/// that finer blocks hide coarser blocks, if blocks do not overlap, or if the data have many blocks. In all
-/// other cases, each block of the tree is a separate level. But a mesh always has one level. Uniform blocks
-/// get indices on a common lattice; only rounding errors change the node positions.
+/// that finer blocks hide coarser blocks, if blocks do not overlap, or if the tree has more than 64 blocks.
+/// In all other cases, each block of the tree is a separate level. But a mesh always has one level. Uniform
+/// blocks get indices on a common lattice; only rounding errors change the node positions.
 ///
 /// Throws Error if a catalog cannot represent the pieces.
 StepCatalog MakeStepCatalog(const std::vector<GridPiece>& pieces);

@@ -84,8 +84,8 @@ Bounds BoundsOf(const GridPiece& piece)
   return bounds;
 }
 
-/// Returns whether two bounds overlap by more than rounding errors. Flat bounds overlap if they share a
-/// plane.
+/// Returns whether two bounds overlap by more than rounding errors. Along an axis on which one of the bounds
+/// is flat, bounds that touch count as overlapping.
 bool BoundsOverlap(const Bounds& a, const Bounds& b)
 {
   for (int axis = 0; axis < 3; ++axis) {

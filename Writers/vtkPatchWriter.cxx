@@ -193,7 +193,7 @@ struct vtkPatchWriter::Internals
   /// Numbers and times of the steps in Folder that this writer has written.
   std::map<std::int64_t, double> Steps;
   std::unique_ptr<Communicator> BackgroundRanks;  ///< the ranks of Background
-  /// Writes steps while the next step is computed; null: nothing to write.
+  /// Writes steps while the next step is computed; null: no output is written in the background.
   std::unique_ptr<output::ChannelOutput> Background;
 };
 
@@ -204,7 +204,7 @@ vtkPatchWriter::vtkPatchWriter() : Internal(new Internals)
   this->SetController(vtkMultiProcessController::GetGlobalController());
 }
 
-/// Waits until the threads have written all steps, and reports their errors.
+/// Waits until this rank's thread has written all steps. Rank 0 reports the errors of its thread.
 vtkPatchWriter::~vtkPatchWriter()
 {
   if (this->Internal->Background) {
@@ -387,8 +387,8 @@ std::vector<int> vtkPatchWriter::StepsToWrite()
   return indices.empty() ? std::vector<int>{-1} : indices;
 }
 
-/// Returns whether an earlier call has written any of the steps of StepsToWrite() after the first one, so
-/// that this call begins a new container. ChooseStepNumber() decides about the first step.
+/// Returns whether an earlier call has written any of the steps `indices` (see StepsToWrite()) except the
+/// first one, so that this call begins a new container. ChooseStepNumber() decides about the first step.
 bool vtkPatchWriter::RepeatsLaterStep(const std::vector<int>& indices)
 {
   const std::map<std::int64_t, double>& steps = this->Internal->Steps;

@@ -60,7 +60,8 @@ public:
   ///@{
   /**
    * On: replaces an existing container of this name. Off: adds steps to the existing container. If FileName
-   * is another existing folder, Write() leaves the folder unchanged and reports an error. On by default.
+   * is an existing folder that is not a container, Write() leaves the folder unchanged and reports an error.
+   * On by default.
    */
   vtkSetMacro(Overwrite, bool);
   vtkGetMacro(Overwrite, bool);
@@ -114,8 +115,9 @@ public:
   ///@{
   /**
    * The compression of values. Deflate: every program that reads HDF5 can read the values. Zstd: reading is
-   * faster, but other programs need HDF5's plugin for Zstd. Automatic: deflate for arrays that become at
-   * least a tenth smaller. A compressed step stays in memory until the step is written. Default: none.
+   * faster, but other programs need HDF5's plugin for Zstd. Automatic: deflate for each array of which a
+   * sample becomes more than a tenth smaller by deflate. A compressed step stays in memory until the step is
+   * written. Default: none.
    */
   vtkSetClampMacro(Compression, int, CompressionNone, CompressionAutomatic);
   vtkGetMacro(Compression, int);

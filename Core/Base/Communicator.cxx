@@ -418,8 +418,7 @@ void Communicator::AllocateOnAllRanks(const std::function<void()>& allocate)
   if (!AllOf(*this, CatchError(allocate).empty())) {
     throw Error(
         "Out of memory: the messages of the other ranks do not fit into the memory of a rank. Use fewer "
-        "ranks "
-        "per machine.");
+        "ranks per machine.");
   }
 }
 

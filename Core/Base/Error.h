@@ -60,8 +60,8 @@ void AppendText(std::string& joined, const std::string& text, const char* separa
 /// Returns the system's text for a value of `errno`, such as "No such file or directory".
 std::string SystemMessage(int errorNumber);
 
-/// Returns advice for FileError() on an error, or an empty text if there is no advice. `errorNumber`: a value
-/// of `errno`.
+/// Returns advice to the user about a failed system call, in the form of the parameter `advice` of
+/// FileError(), or an empty text if there is no advice. `errorNumber`: a value of `errno`.
 std::string SystemAdvice(int errorNumber);
 
 /// Makes an error about a failed system call: "FILE: No such file or directory; expected a readable file.

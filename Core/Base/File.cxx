@@ -244,7 +244,7 @@ std::string FirstBytes(const std::string& path, std::size_t most)
   const PlainFile file(path);
   std::string bytes;
   std::size_t before = 0;
-  do {  // files of the kernel report a size of 0, so the loop reads until the end of the file
+  do {  // files in /proc report a size of 0, so the loop reads until the end of the file
     before = bytes.size();
     bytes.resize(std::min(before + piece, most));
     bytes.resize(before + file.ReadUpTo(before, bytes.data() + before, bytes.size() - before));

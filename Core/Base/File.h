@@ -67,11 +67,12 @@ private:
   int FileDescriptor;
 };
 
-/// Removes the first `bytes` bytes from the buffers `next` .. `end` - 1, and skips empty buffers.
+/// Removes the first `bytes` bytes from the buffers `next` .. `end` - 1: moves `next` to the first buffer
+/// that is not empty afterwards, or to `end`, and shortens that buffer.
 void SkipBytes(iovec*& next, const iovec* end, std::size_t bytes);
 
-/// Returns the paths of a folder's entries for which `accepts` returns true, in ascending order. Returns an
-/// empty list for a folder that cannot be read.
+/// Returns the paths of a folder's entries for which `accepts` returns true, in ascending order. If
+/// the system cannot read the folder, returns only the entries that were read before the error.
 std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder,
     const std::function<bool(const std::filesystem::directory_entry&)>& accepts);
 
@@ -80,18 +81,18 @@ std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder
 void RemoveStaleFiles(
     const std::string& folder, const std::string& prefix, const std::string& suffix, double seconds);
 
-/// Returns `path` without "/" and "/." at the end, which the completion of a shell adds. If the last part is
-/// "." or "..", returns the canonical path, or the shortened path if `path` does not exist. Names derived
-/// from the result do not depend on how the user typed the end of the path.
+/// Returns `path` without "/" and "/." at the end; the completion of a shell adds "/" to folders. If the last
+/// part of the shortened path is "." or "..", returns the canonical path, or the shortened path if it does
+/// not exist. Names derived from the result do not depend on how the user typed the end of the path.
 std::string NormalizedPath(const std::string& path);
 
 /// Returns `path` as an absolute, normalized path. Throws std::filesystem::filesystem_error if `path` is
 /// relative to a folder that no longer exists.
 std::string AbsolutePath(const std::string& path);
 
-/// Returns PatchIO's folder for files of the user: in the folder that the environment variable `variable`
-/// names by an absolute path, otherwise in the folder `inHome` of the home folder. Returns an empty text if
-/// neither `variable` nor $HOME is set.
+/// Returns the path of the folder "patchio" for files of the user: in the folder that the environment
+/// variable `variable` names by an absolute path, otherwise in the folder `inHome` of the home folder.
+/// Returns an empty text if `variable` has no absolute path and $HOME is not set.
 std::string UserFolder(const char* variable, const std::string& inHome);
 
 /// Returns the size of a regular file, or nothing if there is no such file.

@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::uint64_t Unknown = std::numeric_limits<std::uint64_t>::max();
 
-/// Returns the number after `word` in the first line "WORD NUMBER ..." of a file with this word, or nothing
-/// if there is no such line.
+/// Returns the number in the first line of a file that begins with `word` and a number, or nothing if there
+/// is no such line.
 std::optional<std::uint64_t> NumberAfter(const std::string& word, const std::string& path)
 {
   std::ifstream file(path);

@@ -146,7 +146,7 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
   }
   in.Get(catalog.PresenceTable);
   if (catalog.PresenceTable.size() != catalog.Variables.size() * catalog.Patches.size()) {
-    throw Error("The description of the time step has a wrong number of presences.");
+    throw Error("The description of the time step has a presence table of a wrong size.");
   }
   return catalog;
 }

@@ -90,7 +90,8 @@ struct Variable
 /// The relation of a level to the level before it.
 enum class LevelRole : std::int32_t
 {
-  Refinement,  ///< refines the level before and hides its covered cells; also the role of level 0
+  Refinement,  ///< refines the level before and hides the covered cells of that level; usually also the role
+               ///< of level 0
   Separate,  ///< other boxes of the same domain. These boxes hide nothing and may overlap; patches are merged
              ///< only if they have the same Patch::Number
   Points  ///< points of Catalog::Lattice. A patch is a run of the list of points: its box has the indices of
@@ -108,7 +109,7 @@ struct Level
   Int3 Ratio{1, 1, 1};  ///< cells of this level per cell of the next coarser level, per axis; 1 on level 0
   LevelRole Role = LevelRole::Refinement;
   Double3 Spacing{1, 1, 1};    ///< cell size, uniform grids only
-  std::uint64_t FlatAxes = 0;  ///< bit a set: see IsFlat(a)
+  std::uint64_t FlatAxes = 0;  ///< bit a is set if IsFlat(a)
 
   /// Returns whether the level has one layer of nodes along the axis, not a layer on each side of each cell.
   /// Boxes are then one cell wide along the axis.
@@ -176,7 +177,8 @@ public:
   std::vector<Variable> Variables;
   std::vector<std::string> LevelNames;  ///< one per level, or empty if levels have numbers only
   Box Lattice;                          ///< box of cells that contains the points of all levels of points
-  int CoordinatesVariable = -1;         ///< node positions of a curvilinear grid; -1 for other grids
+  /// Index of the variable with the node positions of a curvilinear grid; -1 for other grids.
+  int CoordinatesVariable = -1;
   /// Children of patch p on the next finer level, as recorded by the writer: Children[ChildBegin[p]] ..
   /// Children[ChildBegin[p+1]-1]. Both lists are empty if the writer recorded no children.
   std::vector<int> ChildBegin;
@@ -249,8 +251,8 @@ public:
 
   /// Returns the catalog as bytes, without Date.
   std::vector<std::byte> Serialize() const;
-  /// Returns the catalog from bytes that Serialize() returned. Throws Error if the bytes are truncated or
-  /// inconsistent.
+  /// Returns the catalog from bytes that Serialize() returned. Throws Error if the bytes are truncated or the
+  /// presence table has a wrong size. CheckCatalog() checks all other properties.
   static Catalog Deserialize(const std::vector<std::byte>& bytes)
   {
     return Deserialize(bytes.data(), bytes.size());

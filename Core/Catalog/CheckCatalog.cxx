@@ -256,7 +256,7 @@ void CheckPresence(const Catalog& catalog)
   const int patches = static_cast<int>(catalog.Patches.size());
   for (int v = 0; v < variables; ++v) {
     for (int p = 0; p < patches; ++p) {
-      Require(catalog.PresenceOf(v, p) <= Presence::One, "an unknown presence");
+      Require(catalog.PresenceOf(v, p) <= Presence::One, "an unknown value in the presence table");
     }
   }
 }

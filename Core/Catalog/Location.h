@@ -213,7 +213,8 @@ inline Location MakeLocation(Encoding kind, std::size_t first, std::size_t count
   return {kind, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count), 0, 0};
 }
 
-/// Returns the location of a variable on a patch that stores no values of it.
+/// Returns the location of a variable on a patch for which the files have no values: absent, or constant 0 or
+/// 1. `presence`: not Presence::Stored.
 inline Location ImpliedLocation(Presence presence)
 {
   return presence == Presence::Absent
@@ -228,7 +229,8 @@ struct LocationProblem
   std::string Message;
 };
 
-/// The answer to a list of requests: one location per request, in the order of the requests.
+/// The answer to a list of requests, one PatchVariable each: one location per request, in the order of the
+/// requests.
 struct LocationTable
 {
   std::vector<std::string> Files;

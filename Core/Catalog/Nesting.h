@@ -76,13 +76,14 @@ public:
   std::vector<std::uint8_t> CoveredCells(int patch, const Box& part) const;
 
   /// Returns the flags of CoveredCells(patch), with 1 also for cells that belong to another patch by
-  /// OwnedCells(). If no edge of a fine patch cuts a coarse cell, the cells with 0 in all patches of
-  /// refinement levels together cover each point of space once.
+  /// OwnedCells(). Returns an empty list if no cell has 1. If no edge of a fine patch cuts a coarse cell,
+  /// each point of the shown patches of refinement levels lies in exactly one cell with 0.
   std::vector<std::uint8_t> CellsShownElsewhere(int patch) const;
 
-  /// Returns one flag per cell of the patch grown by `ghosts` layers, axis 0 fastest: 1 if a shown patch of
-  /// the same or a coarser level contains the cell, so that it would be drawn twice. On curvilinear grids
-  /// only the patch's own cells have 1, because boxes of different blocks cannot be compared.
+  /// Returns one flag per cell of the patch grown by `ghosts` layers, axis 0 fastest: 1 for the cells
+  /// of the patch, and for ghost cells that a shown patch of the same or a coarser level contains. On
+  /// curvilinear grids only the cells of the patch have 1, because boxes of different blocks cannot be
+  /// compared.
   std::vector<std::uint8_t> SharedCells(int patch, const Int3& ghosts) const;
 
 private:

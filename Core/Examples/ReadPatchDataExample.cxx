@@ -2,10 +2,11 @@
 //
 //   mpirun -np 4 patchio_read_patch_data SUMMARY THREADS OUTPUT_PREFIX [VARIABLE...]
 //
-// Each rank reads its part of the patches of SUMMARY (a summary.samrai) with THREADS threads, and writes two
-// files. OUTPUT_PREFIX.rank<R>.raw has the values of all arrays of the rank one after another, in the
-// machine's byte order, component fastest. OUTPUT_PREFIX.rank<R>.json has the offset of each array. If
-// OUTPUT_PREFIX is -, each rank prints only the cost of its read.
+// Each rank reads the variables VARIABLE (all variables if none is given) on its part of the patches of
+// SUMMARY (a summary.samrai, or the describing file of another format) with THREADS threads. Rank R writes
+// two files: OUTPUT_PREFIX.rank<R>.raw has the values of all arrays of the rank one after another, in the
+// machine's byte order, component fastest; OUTPUT_PREFIX.rank<R>.json has the offset of each array in bytes.
+// If OUTPUT_PREFIX is -, each rank prints only the cost of its read.
 #include "Formats/Format.h"
 #include "Plan/Partition.h"
 #include "Read/ReadPatchData.h"

@@ -29,7 +29,8 @@ void SortSteps(Series& series);
 
 /// Returns the index of the last of `times` that is not later than `time`; 0 if all times are later or `time`
 /// is not a number. A `time` that is less than the next of `times` only by rounding (10^-9 of the whole
-/// range, and less than half of the gap) counts as that next time. `times` must increase and not be empty.
+/// range, and less than half of the distance between both times) counts as that next time. `times` must
+/// increase and not be empty.
 std::size_t StepAtTime(const std::vector<double>& times, double time);
 
 }  // namespace patchio

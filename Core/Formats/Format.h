@@ -42,8 +42,9 @@ struct Series
 /// Options of Format::OpenSeries().
 struct SeriesOptions
 {
-  /// True: the series has only the steps in the list of dumps, such as dumps.visit, or only the opened
-  /// plotfile (AMReX). False: the series also has the other steps in the same folder.
+  /// True: the series has only the steps in the list of dumps (SAMRAI's dumps.visit), or only the opened
+  /// plotfile (AMReX). False: the series also has the other steps in the same folder. Other formats and
+  /// single summaries of SAMRAI ignore this option.
   bool ListedOnly = false;
   /// True: if each path is a file of one step, OpenSeriesOfPaths() adds the files of the same folder with
   /// higher numbers in their names. Formats ignore this option.
@@ -64,8 +65,8 @@ struct LocateOptions
   /// returned false, Locate() throws Error as soon as the requests in flight have ended (see LocateTask).
   /// Null: no progress is reported.
   ProgressCallback Progress = nullptr;
-  /// True: Locate() also returns the checksums of the values (see LocationTable) and checks all headers in
-  /// the data files.
+  /// True: Locate() also returns the checksums of the values (see LocationTable) if the format has checksums,
+  /// and checks all headers in the data files.
   bool Verify = false;
 };
 

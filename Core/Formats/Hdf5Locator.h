@@ -28,7 +28,7 @@ struct DatasetLocation
   hdf5::DatasetRange Range;
 };
 
-/// Reason why a patch cannot be read; see hdf5::UnsupportedError().
+/// Reason why values of a virtual data set cannot be read, for hdf5::UnsupportedError().
 constexpr const char* SeveralSources =
     "virtual data set that takes the values of a patch from several data sets";
 

@@ -24,16 +24,16 @@ public:
   LocateTask(const LocateTask&) = delete;
   LocateTask& operator=(const LocateTask&) = delete;
 
-  /// Reports the fraction of the work that is done, 0..1. Call it on the thread that made this object. Throws
-  /// Error if the caller of Locate() stops the work.
+  /// Reports the fraction of the work that is done, 0..1. Call ReportProgress() on the thread that made this
+  /// object. Throws Error if the caller of Locate() stops the work.
   void ReportProgress(double fraction);
   /// Calls patchio::RunTasks() with the number of threads in the options, and reports the fraction of tasks
   /// done. Throws Error if the caller stops the work, after all running tasks have ended. Rethrows the first
   /// exception of a task.
   void RunTasks(std::size_t tasks, const TaskBody& body);
-  /// Appends the location of each request to the table: the result of `locate`, or Absent if the catalog has
-  /// no stored values for the request. If `locate` throws, the request becomes Missing, with the error as the
-  /// reason. Reports progress. Throws Error if the caller stops the work.
+  /// Appends the location of each request to the table: the result of `locate`, or ImpliedLocation() if
+  /// the catalog has no stored values for the request. If `locate` throws, the request becomes Missing, with
+  /// the error as the reason. Reports progress. Throws Error if the caller stops the work.
   void LocateEach(const Catalog& catalog, const std::vector<PatchVariable>& requests, LocationTable& table,
       const std::function<Location(const PatchVariable&)>& locate);
   /// Returns a source like MakeFileSource(). Requests to the source throw Error after the caller has stopped

@@ -59,8 +59,8 @@ public:
   /// also have sizes and filter masks.
   ExtensibleArray(FileBytes& bytes, std::uint64_t address, bool filtered);
   std::size_t ElementBytes() const { return this->BytesOfElement; }
-  /// Returns the element with the index `index`, valid until the next call, or null if the file does not have
-  /// the block or page of the element.
+  /// Returns the element with the index `index`, valid until the next call, or null if the element was
+  /// never set, or if the file does not have the block or page of the element.
   const std::byte* At(std::uint64_t index);
 
 private:
@@ -74,19 +74,20 @@ private:
   };
   SuperBlock MakeSuperBlock(unsigned number) const;
   const std::byte* ElementInSuperBlock(
-      std::uint64_t address, const SuperBlock& super, std::uint64_t block, std::uint64_t element);
-  const std::byte* ElementInBlock(std::uint64_t address, const SuperBlock& super, std::uint64_t element);
+      std::uint64_t address, const SuperBlock& superBlock, std::uint64_t block, std::uint64_t element);
+  const std::byte* ElementInBlock(std::uint64_t address, const SuperBlock& superBlock, std::uint64_t element);
   const std::byte* ElementInPage(std::uint64_t address, std::uint64_t element);
   std::uint64_t BlockHeadBytes() const;
 
   std::size_t BytesOfElement = 0, OffsetBytes = 0;
   std::uint64_t FirstElements = 0;  ///< number of elements in the index block
   std::uint64_t LeastElements = 0;  ///< number of elements in the smallest data block
-  std::uint64_t PageElements = 0, ElementsSet = 0;
+  std::uint64_t PageElements = 0;
+  std::uint64_t ElementsSet = 0;  ///< number of elements up to the last element that was set
   unsigned SuperBlocks = 0, SuperBlocksInIndex = 0;
   std::uint64_t BlocksInIndex = 0;
   std::uint64_t Address = NoAddress;  ///< address of the index block
-  CachedBlock Index, Super, Block;
+  CachedBlock IndexCache, SuperCache, BlockCache;
 };
 
 /// Size of the head of a block: signature, version, client, address of the header.
@@ -166,7 +167,7 @@ const std::byte* FixedArray::At(std::uint64_t index)
 }
 
 ExtensibleArray::ExtensibleArray(FileBytes& bytes, std::uint64_t address, bool filtered)
-    : Index(bytes), Super(bytes), Block(bytes)
+    : IndexCache(bytes), SuperCache(bytes), BlockCache(bytes)
 {
   std::byte head[72];
   bytes.ReadChecked(address, head, sizeof(head));
@@ -192,13 +193,13 @@ ExtensibleArray::ExtensibleArray(FileBytes& bytes, std::uint64_t address, bool f
 
 ExtensibleArray::SuperBlock ExtensibleArray::MakeSuperBlock(unsigned number) const
 {
-  SuperBlock super;
-  super.Blocks = std::uint64_t(1) << number / 2;
-  super.BlockElements = this->LeastElements << (number + 1) / 2;
+  SuperBlock superBlock;
+  superBlock.Blocks = std::uint64_t(1) << number / 2;
+  superBlock.BlockElements = this->LeastElements << (number + 1) / 2;
   for (unsigned before = 0; before < number; ++before) {
-    super.BlocksBefore += std::uint64_t(1) << before / 2;
+    superBlock.BlocksBefore += std::uint64_t(1) << before / 2;
   }
-  return super;
+  return superBlock;
 }
 
 const std::byte* ExtensibleArray::At(std::uint64_t index)
@@ -206,27 +207,31 @@ const std::byte* ExtensibleArray::At(std::uint64_t index)
   if (this->Address == NoAddress || index >= this->ElementsSet) {
     return nullptr;
   }
-  const std::uint64_t blocks = HeadBytes + this->FirstElements * this->BytesOfElement;
-  const std::uint64_t supers = blocks + 8 * this->BlocksInIndex;
-  const std::uint64_t bytes = supers + 8 * (this->SuperBlocks - this->SuperBlocksInIndex) + ChecksumBytes;
-  const std::byte* const indexBlock = this->Index.Read(this->Address, bytes, "EAIB");
+  const std::uint64_t blocksOffset = HeadBytes + this->FirstElements * this->BytesOfElement;
+  const std::uint64_t superBlocksOffset = blocksOffset + 8 * this->BlocksInIndex;
+  const std::uint64_t bytes =
+      superBlocksOffset + 8 * (this->SuperBlocks - this->SuperBlocksInIndex) + ChecksumBytes;
+  const std::byte* const indexBlock = this->IndexCache.Read(this->Address, bytes, "EAIB");
   if (index < this->FirstElements) {
     return indexBlock + HeadBytes + index * this->BytesOfElement;
   }
   const std::uint64_t rest = index - this->FirstElements;
   const unsigned number = Log2(rest / this->LeastElements + 1);
   Require(number < this->SuperBlocks, DamagedArray);
-  const SuperBlock super = this->MakeSuperBlock(number);
+  const SuperBlock superBlock = this->MakeSuperBlock(number);
   const std::uint64_t inSuper = rest - this->LeastElements * ((std::uint64_t(1) << number) - 1);
-  const std::uint64_t block = inSuper / super.BlockElements, element = inSuper % super.BlockElements;
+  const std::uint64_t block = inSuper / superBlock.BlockElements,
+                      element = inSuper % superBlock.BlockElements;
   if (number >= this->SuperBlocksInIndex) {
-    const std::byte* const entry = indexBlock + supers + std::size_t(8) * (number - this->SuperBlocksInIndex);
-    return this->ElementInSuperBlock(Load<std::uint64_t>(entry), super, block, element);
+    const std::byte* const entry =
+        indexBlock + superBlocksOffset + std::size_t(8) * (number - this->SuperBlocksInIndex);
+    return this->ElementInSuperBlock(Load<std::uint64_t>(entry), superBlock, block, element);
   }
-  Require(super.BlockElements <= this->PageElements && super.BlocksBefore + block < this->BlocksInIndex,
+  Require(
+      superBlock.BlockElements <= this->PageElements && superBlock.BlocksBefore + block < this->BlocksInIndex,
       DamagedArray);
-  const std::byte* const entry = indexBlock + blocks + 8 * (super.BlocksBefore + block);
-  return this->ElementInBlock(Load<std::uint64_t>(entry), super, element);
+  const std::byte* const entry = indexBlock + blocksOffset + 8 * (superBlock.BlocksBefore + block);
+  return this->ElementInBlock(Load<std::uint64_t>(entry), superBlock, element);
 }
 
 /// Returns the size of the head of data blocks and super blocks, in bytes. The head ends with the offset of
@@ -237,19 +242,19 @@ std::uint64_t ExtensibleArray::BlockHeadBytes() const
 }
 
 const std::byte* ExtensibleArray::ElementInSuperBlock(
-    std::uint64_t address, const SuperBlock& super, std::uint64_t block, std::uint64_t element)
+    std::uint64_t address, const SuperBlock& superBlock, std::uint64_t block, std::uint64_t element)
 {
   if (address == NoAddress) {
     return nullptr;
   }
-  const bool hasPages = super.BlockElements > this->PageElements;
-  const std::uint64_t pages = hasPages ? super.BlockElements / this->PageElements : 0;
-  const std::uint64_t bitmaps = super.Blocks * BitmapBytes(pages);
-  const std::uint64_t bytes = this->BlockHeadBytes() + bitmaps + 8 * super.Blocks + ChecksumBytes;
-  const std::byte* const begin = this->Super.Read(address, bytes, "EASB") + this->BlockHeadBytes();
+  const bool hasPages = superBlock.BlockElements > this->PageElements;
+  const std::uint64_t pages = hasPages ? superBlock.BlockElements / this->PageElements : 0;
+  const std::uint64_t bitmaps = superBlock.Blocks * BitmapBytes(pages);
+  const std::uint64_t bytes = this->BlockHeadBytes() + bitmaps + 8 * superBlock.Blocks + ChecksumBytes;
+  const std::byte* const begin = this->SuperCache.Read(address, bytes, "EASB") + this->BlockHeadBytes();
   const auto blockAddress = Load<std::uint64_t>(begin + bitmaps + 8 * block);
   if (!hasPages || blockAddress == NoAddress) {
-    return this->ElementInBlock(blockAddress, super, element);
+    return this->ElementInBlock(blockAddress, superBlock, element);
   }
   const std::uint64_t page = element / this->PageElements;
   if (!IsSet(begin, block * pages + page)) {
@@ -261,20 +266,21 @@ const std::byte* ExtensibleArray::ElementInSuperBlock(
 }
 
 const std::byte* ExtensibleArray::ElementInBlock(
-    std::uint64_t address, const SuperBlock& super, std::uint64_t element)
+    std::uint64_t address, const SuperBlock& superBlock, std::uint64_t element)
 {
   if (address == NoAddress) {
     return nullptr;
   }
   const std::uint64_t bytes =
-      this->BlockHeadBytes() + super.BlockElements * this->BytesOfElement + ChecksumBytes;
-  return this->Block.Read(address, bytes, "EADB") + this->BlockHeadBytes() + element * this->BytesOfElement;
+      this->BlockHeadBytes() + superBlock.BlockElements * this->BytesOfElement + ChecksumBytes;
+  return this->BlockCache.Read(address, bytes, "EADB") + this->BlockHeadBytes() +
+         element * this->BytesOfElement;
 }
 
 const std::byte* ExtensibleArray::ElementInPage(std::uint64_t address, std::uint64_t element)
 {
   const std::uint64_t bytes = this->PageElements * this->BytesOfElement + ChecksumBytes;
-  return this->Block.Read(address, bytes, nullptr) + element * this->BytesOfElement;
+  return this->BlockCache.Read(address, bytes, nullptr) + element * this->BytesOfElement;
 }
 
 using Indices = std::array<std::uint64_t, ChunkedArray::MaximumRank>;

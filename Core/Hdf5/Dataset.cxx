@@ -186,7 +186,7 @@ void SetLibraryLayout(Dataset& dataset, const std::string& reason)
 
 Dataspace ParseDataspace(Cursor& message)
 {
-  constexpr unsigned scalar = 0, simple = 1, null = 2, hasMost = 1;
+  constexpr unsigned scalar = 0, simple = 1, null = 2, hasMaximum = 1;
   const unsigned version = message.Read<std::uint8_t>();
   Dataspace space;
   space.Rank = message.Read<std::uint8_t>();
@@ -205,7 +205,7 @@ Dataspace ParseDataspace(Cursor& message)
     space.Dims[d] = space.MaximumDims[d] = message.Read<std::uint64_t>();
     space.Values = CheckedProduct(space.Values, space.Dims[d]);
   }
-  for (unsigned d = 0; d < space.Rank && (flags & hasMost) != 0; ++d) {
+  for (unsigned d = 0; d < space.Rank && (flags & hasMaximum) != 0; ++d) {
     space.MaximumDims[d] = message.Read<std::uint64_t>();
   }
   space.Values = type == null ? 0 : space.Values;
@@ -454,7 +454,7 @@ void DatasetMessages::SetFill(const Message& message, std::size_t offset, std::u
     return;
   }
   message.RequireBytes(offset, bytes);
-  std::memcpy(this->FillStored.data(), message.Data + offset, std::min(bytes, this->FillStored.size()));
+  std::memcpy(this->StoredFill.data(), message.Data + offset, std::min(bytes, this->StoredFill.size()));
   this->FillBytes = bytes;
 }
 
@@ -562,14 +562,14 @@ void DatasetMessages::FinishFilters()
 void DatasetMessages::FinishFill()
 {
   Dataset& result = this->Result;
-  if (this->FillBytes == 0 || this->FillBytes > this->FillStored.size()) {
-    return;  // no fill value, or the fill value of a text
+  if (this->FillBytes == 0 || this->FillBytes > this->StoredFill.size()) {
+    return;  // no fill value, or one that is too large for a number
   }
   Require(this->FillBytes == result.ElementBytes, "a fill value of another size");
   if (result.BigEndian == HostIsLittleEndian()) {
-    std::reverse(this->FillStored.begin(), this->FillStored.begin() + this->FillBytes);
+    std::reverse(this->StoredFill.begin(), this->StoredFill.begin() + this->FillBytes);
   }
-  std::memcpy(&result.Fill, this->FillStored.data(), this->FillBytes);
+  std::memcpy(&result.Fill, this->StoredFill.data(), this->FillBytes);
 }
 
 }  // namespace patchio::hdf5

@@ -59,7 +59,8 @@ struct Dataset
 
   // For Chunked (Fill also for Virtual); see ChunkedArray.
   std::array<FilterType, ChunkedArray::MaximumFilters> Filters{};
-  /// Numbers of values of a chunk along each axis. 0: the data set is not chunked.
+  /// Numbers of values of a chunk along each axis. All 0: the data set is not chunked, or its chunks have
+  /// more than MaximumRank axes.
   std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
   std::uint64_t Fill = 0;  ///< bytes of the value of unwritten chunks, and of gaps in a virtual data set
   // For Structure::ListChunks() only.
@@ -123,7 +124,8 @@ constexpr std::uint64_t MostChunks(std::uint64_t fileBytes)
   return 4096 + fileBytes / 16;
 }
 
-/// Value of Dataset::Reason for a data set with more than MostChunks() chunks, which the library reads.
+/// Value of Dataset::Reason for a data set that the library reads, because the data sets of its file have
+/// more than MostChunks() chunks in total.
 constexpr const char* MoreChunksThanFit = "more chunks than the file can hold";
 
 /// Returns the FilterType of an HDF5 filter, or None if PatchIO does not support the filter. `filter`: number
@@ -215,7 +217,7 @@ private:
   std::uint64_t ChunkElementBytes = 0;
   std::uint64_t ContiguousBytes = 0;
   std::uint64_t FillBytes = 0;
-  std::array<std::byte, 8> FillStored{};
+  std::array<std::byte, 8> StoredFill{};
   unsigned FilterCount = 0;
   // The first FilterCount entries are set.
   std::array<int, MostFilters> FilterIds;

@@ -7,7 +7,7 @@
 namespace patchio::hdf5 {
 namespace {
 
-constexpr int MaximumDepth = 16;  ///< greatest number of types inside each other
+constexpr int MaximumDepth = 16;  ///< greatest number of nested types
 
 /// The properties by which HDF5 describes a floating-point format. In bits: total size, position of the sign,
 /// position and size of the exponent, size of the mantissa. As a number: bias of the exponent.
@@ -63,7 +63,8 @@ std::uint64_t ParseAxes(Cursor& message, unsigned count)
 }
 
 /// Parses a member of a compound type, and appends the member to type.Members. In version 1, the axes of an
-/// array are in the member, not in the type of the member.
+/// array are in the member, not in the type of the member. `offsetBytes`: size of the stored offset of the
+/// member; `depth`: number of types around `type`.
 void ParseMember(Cursor& message, unsigned version, std::size_t offsetBytes, Datatype& type, int depth)
 {
   TypeMember member;

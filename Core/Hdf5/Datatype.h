@@ -28,7 +28,7 @@ public:
   }
   /// Parses a number of `count` bytes, 1 to 8.
   std::uint64_t ReadNumber(std::size_t count) { return LoadBytes(this->Skip(count), count); }
-  /// Skips `count` bytes. Returns the address of the first skipped byte.
+  /// Skips `count` bytes. Returns a pointer to the first skipped byte.
   const std::byte* Skip(std::uint64_t count)
   {
     Require(count <= this->Remaining, "a description that ends early");
@@ -72,8 +72,8 @@ struct TypeMember;
 struct Datatype
 {
   TypeClass Class = TypeClass::Opaque;
-  /// For Integer: true if the number uses all bits of 1, 2, 4 or 8 bytes. For Float: true for IEEE 754
-  /// numbers of 4 or 8 bytes.
+  /// For Integer and Bitfield: true if the number uses all bits of 1, 2, 4 or 8 bytes. For Float: true for
+  /// IEEE 754 numbers of 4 or 8 bytes.
   bool IsPlain = false;
   bool BigEndian = false;
   bool Signed = false;      ///< for Integer

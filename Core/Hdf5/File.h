@@ -72,17 +72,18 @@ public:
   bool IsGroup(const std::string& object) const;
   /// Returns the names of all links in a group, sorted bytewise, or an empty list if there is no such group.
   std::vector<std::string> Names(const std::string& group) const;
-  /// Returns the text of an attribute up to its first 0, or an empty text if there is no such attribute or
-  /// its value is not a single text. A text of variable length is cut off after 4096 bytes; a longer text of
-  /// fixed length counts as empty.
+  /// Returns the text of an attribute up to the first 0, or an empty text if there is no such object or
+  /// attribute, or if the value of the attribute is not a single text. A text of variable length is cut off
+  /// after 4096 bytes; a longer text of fixed length counts as empty.
   std::string Text(const std::string& object, const std::string& attribute) const;
-  /// Returns the values of an attribute, or an empty list if there is no such attribute, or if the attribute
-  /// has more than 4096 values or values that are not plain numbers (see Datatype::IsPlain).
+  /// Returns the values of an attribute, or an empty list if there is no such object or attribute, or if the
+  /// attribute has more than 4096 values or values that are not plain numbers (see Datatype::IsPlain).
   std::vector<double> Numbers(const std::string& object, const std::string& attribute) const;
 
-  /// Returns the description of a data set. Throws Error if there is no such data set. A virtual data set has
-  /// the type of its source data sets, and the layout Unsupported if PatchIO cannot read the values, for
-  /// example because the values are in files outside the folder of this file.
+  /// Returns the description of a data set. Throws Error if there is no such data set, or if a file with
+  /// values of a virtual data set cannot be opened. A virtual data set has the type of its source data sets,
+  /// and the layout Unsupported if PatchIO cannot read the values, for example because the values are in
+  /// files outside the folder of this file.
   Dataset Describe(const std::string& dataset) const;
   /// Returns the description of a data set, with its chunks or runs, see FoundDataset. The layout becomes
   /// Library (Unsupported if the library must not be used) if the chunks of all data sets found so far are
@@ -112,7 +113,7 @@ public:
   /// Reads an entire data set of records. `expectedCount`: number of records; `members`: names of the members
   /// to read, with their types and offsets in a result record; `recordBytes`: size of a result record;
   /// `records`: array of `expectedCount` result records. Throws Error if the data set has another number of
-  /// records or other members.
+  /// records, or if a member is missing or has another type.
   void Records(const std::string& dataset, std::uint64_t expectedCount,
       const std::vector<RecordMember>& members, std::size_t recordBytes, void* records) const;
 

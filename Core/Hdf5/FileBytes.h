@@ -26,15 +26,16 @@ constexpr std::uint64_t NextSuperblockOffset(std::uint64_t offset)
   return offset == 0 ? 512 : 2 * offset;
 }
 
-/// The error for a damaged or forged file. what() is a phrase, for example "a damaged B-tree".
+/// The error for a file that is damaged, forged, unfinished or not HDF5. what() is a phrase, for example "a
+/// damaged B-tree".
 class Corrupt : public Error
 {
 public:
   using Error::Error;
 };
 
-/// The error for a file that is shorter than its superblock, or than the superblock states. what() is a
-/// phrase, for example "truncated: 3000 of 42064 bytes".
+/// The error for a file that ends within the first 48 bytes of its superblock, or is shorter than the
+/// superblock states. what() is a phrase, for example "truncated: 3000 of 42064 bytes".
 class Truncated : public Corrupt
 {
 public:
@@ -149,13 +150,14 @@ public:
   void ReadChecked(std::uint64_t address, std::byte* into, std::size_t bytes);
 
 private:
-  static constexpr std::size_t WholeFile = 256 * 1024;  ///< greatest size of files that are read entirely
+  /// Greatest size, in bytes, of files that are read entirely.
+  static constexpr std::size_t WholeFile = 256 * 1024;
   // The cache consists of blocks of the file. The size and number of blocks were measured with SAMRAI's files
-  // in the page cache, whose metadata lies scattered between values: larger blocks cost more time for copying
-  // than they save, and fewer blocks must be read repeatedly.
+  // in the page cache. The metadata of these files lies scattered between values: larger blocks cost more
+  // time for copying than they save, and fewer blocks must be read repeatedly.
   static constexpr std::size_t BlockBytes = 4096;
   static constexpr std::size_t BlockCount = 256;
-  static constexpr std::size_t LargeRead = 64 * 1024;  ///< size from which on reads bypass the cache
+  static constexpr std::size_t LargeRead = 64 * 1024;  ///< size in bytes from which on reads bypass the cache
   static constexpr std::uint64_t NoBlock = ~std::uint64_t(0);
 
   const std::byte* Block(std::uint64_t number);
@@ -167,7 +169,8 @@ private:
   std::size_t BufferBytes = 0;
   /// The entire file or the cached blocks; not initialized, so that unused parts take no memory.
   std::unique_ptr<std::byte[]> Buffer;
-  std::vector<std::uint64_t> Blocks;  ///< number of the file's block in each block of the buffer, or NoBlock
+  /// For each block of the buffer: number of the file's block in it, or NoBlock.
+  std::vector<std::uint64_t> Blocks;
 };
 
 }  // namespace patchio::hdf5

@@ -1,5 +1,5 @@
-// A file driver of the HDF5 library that creates files in memory, without the values: PatchIO writes the
-// values to the storage.
+// A file driver of the HDF5 library that creates files in memory. The files in memory lack the values that
+// the caller of OutputFile writes to the storage.
 #include "Hdf5/Output.h"
 
 #include <algorithm>

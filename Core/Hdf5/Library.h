@@ -37,7 +37,7 @@ public:
 };
 
 /// Returns the innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...", or "HDF5
-/// gives no reason" if there is none.
+/// gives no reason" if the stack has no message.
 std::string LastMessage();
 
 /// Returns the HDF5 type of numbers of type `type` in memory.

@@ -93,15 +93,17 @@ public:
     }
     const Handle space(H5Dget_space(opened));
     const int rank = H5Sget_simple_extent_ndims(space);
-    std::vector<hsize_t> dims(std::max(rank, 0)), start, shape;
+    std::vector<hsize_t> dims(std::max(rank, 1), 1), start, shape;  // a scalar is like an array of one value
     H5Sget_simple_extent_dims(space, dims.data(), nullptr);
     const bool isEmpty = std::find(dims.begin(), dims.end(), 0u) != dims.end();
-    if (rank < 1 || isEmpty || count == 0 || !FindBlock(dims, first, count, start, shape)) {
+    if (rank < 0 || isEmpty || count == 0 || !FindBlock(dims, first, count, start, shape)) {
       return "a data set with another shape";
     }
     const hsize_t length = count;
     const Handle memory(H5Screate_simple(1, &length, nullptr));
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr);
+    if (rank > 0) {
+      H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr);
+    }
     const herr_t done = H5Dread(opened, NativeType(type), memory, space, H5P_DEFAULT, values);
     return done < 0 ? LastMessage() : std::string();
   }

@@ -1,6 +1,6 @@
 // Reading of values that only the HDF5 library can decode, in a child process. Damaged files make the library
-// (at least version 1.10.8) read out of bounds, loop forever, or allocate any amount of memory; then only the
-// child process ends.
+// (for example version 1.10.8) read out of bounds, loop forever, or allocate any amount of memory; then only
+// the child process ends.
 //
 // The environment variable PATCHIO_HDF5 changes this behavior:
 //   strict   PatchIO reads no values with the library
@@ -24,11 +24,11 @@ public:
   ~LibraryFile();
   const std::string& Path() const { return this->PathName; }
 
-  /// Reads `count` values of a data set from index `first` on, converted to `type`, into `values`. The last
-  /// axis varies fastest. The values must form one block of the data set, for example the entire data set or
-  /// a range along the first axis. Throws Error if the values do not exist, or if the library cannot read the
-  /// values, crashes, loops forever, or allocates too much memory (the limits depend on the sizes of
-  /// the file and of the values).
+  /// Reads `count` values (at least 1) of a data set from index `first` on, converted to `type`, into
+  /// `values`. The last axis varies fastest. The values must form one block of the data set, for example the
+  /// entire data set or a range along the first axis. Throws Error if the values do not exist, or if the
+  /// library cannot read the values, crashes, loops forever, or allocates too much memory (the limits depend
+  /// on the sizes of the file and of the values).
   void Read(
       const std::string& dataset, std::uint64_t first, std::uint64_t count, ElementType type, void* values);
 

@@ -8,7 +8,9 @@
 namespace patchio::hdf5 {
 namespace {
 
-constexpr std::size_t LargestBlock = 16 << 20;  ///< in bytes; objects with many attributes have large blocks
+/// Greatest size of the messages in the first block of a version 2 header, in bytes. Other blocks may be
+/// twice as large. Objects with many attributes have large blocks.
+constexpr std::size_t LargestBlock = 16 << 20;
 constexpr std::size_t MostBlocks = 4096;
 constexpr std::size_t SignatureBytes = 4;
 

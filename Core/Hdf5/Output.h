@@ -82,7 +82,7 @@ public:
       const std::vector<hsize_t>& chunk, const ChunkFilter& filter) const;
   /// Allocates space for a chunk. `begin`: indices of the first value of the chunk; `bytes`: size of the
   /// compressed chunk; `skippedFilters`: see Chunk::SkippedFilters. Returns the offset of the chunk in the
-  /// file. Do not call Write() after the first call, because its values would be lost.
+  /// file. After the first ReserveChunk(), do not call Write(): the file would lack the values.
   std::uint64_t ReserveChunk(
       hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters);
 

@@ -133,7 +133,8 @@ void Structure::ReadSuperblock2(std::uint64_t base)
   }
 }
 
-/// Reads the sizes of the nodes of version 1 trees from the superblock extension.
+/// Reads the sizes of the nodes of version 1 trees from the superblock extension, an object header at the
+/// address `header`. Throws Unsupported for a file that is split into several files.
 void Structure::ReadExtension(std::uint64_t header)
 {
   this->Header.Open(header);
@@ -346,8 +347,8 @@ std::optional<Attribute> Structure::FindDenseAttribute(const Message& info, cons
   return found;
 }
 
-/// Returns the first `most` bytes of object `number` of the global heap at the address `heap` (section III.E
-/// of the specification).
+/// Returns at most the first `most` bytes of object `number` of the global heap at the address `heap`
+/// (section III.E of the specification).
 std::vector<std::byte> Structure::ReadGlobalObject(std::uint64_t heap, std::uint32_t number, std::size_t most)
 {
   constexpr std::uint64_t headBytes = 16;

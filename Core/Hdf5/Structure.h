@@ -83,14 +83,15 @@ public:
   /// Returns the group at `header`. Throws Corrupt if the object is not a group.
   Group OpenGroup(std::uint64_t header);
   /// Returns the address of the header of the member `name` (without slashes) of `group`, or nothing if there
-  /// is no such member. Follows soft links. Throws Unsupported for links to other files.
+  /// is no such member or a soft link leads nowhere. Follows soft links. Throws Unsupported for links to
+  /// other files.
   std::optional<std::uint64_t> Find(const Group& group, const std::string& name)
   {
     int links = MostLinks;
     return this->Find(group, name, links);
   }
   /// Returns the address of the header of the object at `path`: names from `group` on, separated by slashes.
-  /// Without a name, returns the header of `group`. Otherwise like Find().
+  /// If `path` contains no name, returns the address of the header of `group`. Otherwise like Find().
   std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path)
   {
     int links = MostLinks;
@@ -148,13 +149,13 @@ private:
 };
 
 /// Calls structure.Open(read, bytes), and replaces errors by errors for the user. `path`: name of the file in
-/// messages. Throws Error if the file is damaged, truncated, of another format, or not supported, or if the
-/// storage fails.
+/// messages. Throws Error if the file is damaged, truncated, unfinished, of another format, or not supported,
+/// or if the storage fails.
 void OpenStructure(Structure& structure, const std::string& path, ReadAt read, std::uint64_t bytes);
 
-/// Checks that the file at `path` is as long as its superblock states; a user block counts as part of the
-/// file. Accepts files that are not HDF5, not supported or damaged otherwise. Throws Error if the file is too
-/// short or cannot be read.
+/// Checks that the file at `path` is at least as long as its superblock states; a user block counts as part
+/// of the file. Accepts files that are not HDF5, not supported or damaged otherwise. Throws Error if the file
+/// is too short or cannot be read.
 void CheckComplete(const std::string& path);
 
 }  // namespace patchio::hdf5

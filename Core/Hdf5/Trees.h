@@ -41,7 +41,8 @@ struct Tree2
   unsigned CountBytes = 0;  ///< size of a stored number of records of one node
   /// Greatest number of records of a node, for each level, leaves first.
   std::array<unsigned, MostLevels + 1> MostRecords{};
-  /// Size of a stored number of records of a node and all nodes below.
+  /// Size in bytes, for each level, of the stored number of records of a node and all nodes below; 0 for
+  /// leaves, for which the number is not stored.
   std::array<unsigned, MostLevels + 1> TotalBytes{};
 };
 

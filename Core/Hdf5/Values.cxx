@@ -97,8 +97,8 @@ std::uint64_t File::CheckedCount(
 void File::CheckRange(
     const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
 {
-  // Values that were never written take memory without bytes in the file. Deflate expands a byte to up to
-  // 1000 bytes.
+  // Values that were never written take memory without bytes in the file. A deflated byte becomes at
+  // most about 1000 bytes.
   constexpr std::uint64_t always = 16 << 20, expansion = 1024;
   const std::uint64_t most = always + expansion * this->Bytes, each = info.ElementBytes;
   if (count > most / each) {

@@ -40,7 +40,7 @@ struct VirtualMapping
 
 /// Parses the mappings of a virtual data set. `bytes`: the object of a global heap that contains the
 /// mappings. Throws Corrupt for damaged mappings, and Unsupported for unknown versions, for selections that
-/// are not blocks of fixed size, and for printf-style names.
+/// are not blocks of fixed size, for printf-style names, and for names of more than 256 MiB in total.
 std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes);
 
 /// A run of consecutive values of an array whose last axis varies fastest.

@@ -9,8 +9,8 @@
 namespace patchio {
 
 /// Throws Error if the members of `array` contradict each other or exceed what HDF5 can store. The message is
-/// a phrase for FileError(). The other functions of this file require a checked array, and throw Error if the
-/// array has no chunk with the given number.
+/// a phrase for the parameter `found` of FileError(). The other functions of this file require a checked
+/// array, and throw Error if the array has no chunk with the given number.
 void CheckChunkedArray(const ChunkedArray& array);
 
 /// Returns the number of bytes of a complete chunk, at most 4 GiB. Chunks at the edge of the array are

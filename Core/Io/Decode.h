@@ -88,8 +88,8 @@ public:
   /// value are unchanged.
   ///
   /// `values`: address of the run's first value, at any alignment. If the output has the layout of the stored
-  /// array and one component, `values` may be the value's address in the output; the values then stay there,
-  /// with swapped bytes if `swap` is true. Otherwise `values` and the output must not overlap.
+  /// array and one component, `values` may be the address of the run in the output; the values then stay
+  /// there, with swapped bytes if `swap` is true. Otherwise `values` and the output must not overlap.
   void Place(const void* values, std::int64_t first, std::int64_t count) const;
 
 private:

@@ -104,8 +104,8 @@ void UnshuffleElements(const std::byte* from, std::size_t count, std::byte* to)
 std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes)
 {
   // Both sums are modulo 65535; 0 means that all words so far were 0, and 65535 stands for other multiples.
-  // For a block of n words, the second sum grows by n times the first sum and by each word as often as the
-  // word is counted. For 360 words, 32 bits suffice.
+  // For a block of n words, the second sum grows by n times the first sum and by n - i times word i,
+  // from word 0 on. For 360 words, 32 bits suffice.
   constexpr std::size_t block = 360;
   const auto reduce = [](std::uint64_t sum) {
     return sum == 0 ? 0 : static_cast<std::uint32_t>((sum - 1) % 65535 + 1);

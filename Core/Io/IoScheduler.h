@@ -81,7 +81,8 @@ public:
   int RefusedLimit() const;
   /// Returns the fraction of tasks that are finished, 0..1.
   double Fraction() const;
-  /// Returns the seconds from the first SetLimit() to the end of the last task, or until now if tasks remain.
+  /// Returns the seconds from the first SetLimit(), or from the construction before that call, to the end of
+  /// the last task, or until now if tasks remain.
   double Seconds() const;
 
 private:

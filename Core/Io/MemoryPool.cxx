@@ -69,7 +69,7 @@ Memory MapMemory(std::size_t size, std::size_t padding)
   Memory memory;
   memory.Size = RoundUp(size, page);
   // One eighth suffices for most blocks. With this padding, a kept segment can also serve reads that request
-  // slightly more.
+  // slightly more padding.
   memory.Padding = RoundUp(std::max(padding, padding > 0 ? memory.Size / 8 : 0), page);
   const std::size_t whole = memory.Size + memory.Padding;
   void* mapped =

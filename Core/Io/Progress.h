@@ -48,7 +48,8 @@ public:
     Clock::time_point Begin;
   };
 
-  /// Measures the time of one read task, including its requests and the decoding of their bytes.
+  /// Measures the time of one task of the IoScheduler, including its requests and the decoding of their
+  /// bytes.
   class Task
   {
   public:

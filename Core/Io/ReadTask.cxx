@@ -30,7 +30,7 @@ void TaskReader::Read(int file, std::uint64_t offset, const std::vector<iovec>& 
   this->Current->Read(offset, buffers);
 }
 
-std::vector<iovec>& TaskReader::Buffers()
+std::vector<iovec>& TaskReader::ClearedBuffers()
 {
   this->Addresses.clear();
   return this->Addresses;
@@ -257,7 +257,7 @@ void RequestReader::Fetch()
   std::byte* const scratch = this->Reader.Scratch(indirect + widestGap);
   std::byte* const waste = scratch + indirect;
   std::byte* next = scratch;
-  std::vector<iovec>& buffers = this->Reader.Buffers();
+  std::vector<iovec>& buffers = this->Reader.ClearedBuffers();
   position = this->Request.Offset;
   for (const Segment* segment = this->Begin; segment != this->End; ++segment) {
     if (segment->Offset > position) {
@@ -440,7 +440,7 @@ template <typename T>
 std::vector<T> ReadByteRange(TaskReader& reader, const ByteRange& byteRange)
 {
   std::vector<T> values(byteRange.Bytes / sizeof(T));
-  std::vector<iovec>& buffers = reader.Buffers();
+  std::vector<iovec>& buffers = reader.ClearedBuffers();
   buffers.push_back({values.data(), values.size() * sizeof(T)});
   reader.Read(byteRange.File, byteRange.Offset, buffers);
   if (NeedsSwap(byteRange.Type, byteRange.BigEndian)) {

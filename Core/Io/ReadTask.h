@@ -29,8 +29,8 @@ public:
   void Read(int file, std::uint64_t offset, const std::vector<iovec>& buffers);
   /// Returns at least `bytes` bytes of uninitialized memory, valid until the next call.
   std::byte* Scratch(std::size_t bytes) { return this->Memory.Reserve(bytes); }
-  /// Returns an empty list, valid until the next call.
-  std::vector<iovec>& Buffers();
+  /// Returns an empty list of buffers, which keeps its memory and is valid until the next call.
+  std::vector<iovec>& ClearedBuffers();
   ChunkDecoder& Decoder() { return this->Chunks; }
 
 private:
@@ -99,8 +99,8 @@ struct Destination
   std::atomic<bool>* HasUndefined = nullptr;  ///< set to true if a value is undefined; may be null
 };
 
-/// The destinations of the values of a task: an array that holds the patch, or one or more blocks that
-/// contain the patch.
+/// The destinations of the values of a task: an array that holds the patch, or the arrays of one or more
+/// blocks that contain the patch.
 struct ReadTarget
 {
   Destination Main;

@@ -26,13 +26,13 @@ struct Region
   }
 };
 
-/// The origin of a block, see CutToPatches(). Filters must treat the visible cells of a cut block as they
-/// treat these cells in the original block: if the grid has hidden cells, filters ignore the values of
-/// refined cells at nodes.
+/// The origin of a block, see CutToPatches(). Filters must compute the same values at nodes for a cut block
+/// as for the original block: VTK's filters use the values of refined cells only if the grid has no hidden
+/// cells.
 enum class CutFrom
 {
   Nothing,
-  BlockWithoutGaps,  ///< a block that its parts fill
+  BlockWithoutGaps,  ///< a block that its parts fill (Block::Full)
   BlockWithGaps
 };
 
@@ -92,9 +92,9 @@ std::vector<int> PatchTypes(const Catalog& catalog, const std::vector<int>& vari
 ///
 /// If patches are merged, each cell belongs to the part of the patch that owns the cell by
 /// Nesting::OwnedCells(). Patches of curvilinear grids and of meshes, and of levels for which
-/// Nesting::KnowsOwners() is false, are not merged. Only patches of the same type are merged with each other.
-/// A pure function: the same arguments give the same blocks on every rank. O(n log n) in the number of
-/// patches.
+/// Nesting::KnowsOwners() is false, and patches of 2^40 cells or more are not merged. Only patches of the
+/// same type are merged with each other. A pure function: the same arguments give the same blocks on every
+/// rank. O(n log n) in the number of patches.
 ///
 /// `shown`, `patchTypes`: one entry per patch. `nesting`: made with the same `shown`, or with further
 /// patches, which hide cells but are in no block.

@@ -79,8 +79,9 @@ private:
   int IndexOfPlane(int axis, int plane) const;
 
   CoverOptions Options;
-  std::array<std::vector<int>, 3> Planes;   ///< all lower bounds and all upper bounds + 1, ascending
-  std::array<std::vector<int>, 3> Numbers;  ///< index into Planes by plane, from the first on; or empty
+  std::array<std::vector<int>, 3> Planes;  ///< all lower bounds and all upper bounds + 1, ascending
+  /// Per axis: Numbers[p - Planes[0]] is the index of plane p in Planes. Empty if this takes much memory.
+  std::array<std::vector<int>, 3> Numbers;
   PlaneBoxes Input;
   std::vector<std::pair<int, double>> Steps;     ///< scratch, see ComputeSteps()
   std::array<std::vector<Section>, 3> Sections;  ///< scratch: one per plane from the lower bound on, or empty
@@ -174,7 +175,7 @@ double Coverer::Solve(PlaneBoxes planeBoxes, int depth)
   const bool full = volume >= cells;
   const bool allowed = cells <= static_cast<double>(this->Options.MostCells);
   const double whole = this->CostOf(bounds, full);
-  // Two boxes cost at least 2, so a single box for at most 2 cannot be improved.
+  // Two boxes cost at least 2, so a single box that costs at most 2 cannot be improved.
   const bool small = allowed && whole <= 2;
   const Cut cut = small ? Cut() : this->FindCut(planeBoxes, bounds, full || depth >= 48);
   if (cut.Axis < 0) {

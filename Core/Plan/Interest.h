@@ -21,11 +21,11 @@ struct ComposedVector
 /// have the same centering, and their names differ in one letter: x, y and z as a word or at the beginning or
 /// end of one (`x_velocity`, `velocity_x`, `ux`, `Bx`), or u, v and w as a word. In two dimensions x and y,
 /// or u and v, suffice. On geographic grids u and v suffice as well, because the vertical component has other
-/// units. The name of the vector lacks that letter, or has "velocity" in place of u, v or w. Maxima, minima
-/// and root mean squares over time, scalars on staggered grids (`rho0_sgx`) and volume fractions are not
-/// composed. A name that a variable or another vector already has gets underscores. A vector is left out if
-/// its name is empty, or if the data have a variable of the same name and centering, with as many components
-/// or with three.
+/// units. The name of the vector lacks that letter and the separator next to it, or has "velocity" in place
+/// of u, v or w. Maxima, minima and root mean squares over time, scalars on staggered grids (`rho0_sgx`) and
+/// volume fractions are not composed. A name that a variable or another vector already has gets underscores.
+/// A vector is left out if its name is empty, or if the data have a variable of the same name and centering,
+/// with as many components or with three.
 std::vector<ComposedVector> ComposedVectors(const Catalog& catalog, const std::vector<int>& variables);
 
 /// Levels that are shown together or not at all. Levels that refine each other form one grid. Each level of
@@ -48,11 +48,11 @@ constexpr const char* AutomaticGrid = "Automatic";  ///< the most interesting gr
 constexpr const char* AllGrids = "All";  ///< all grids with a selected variable, or without variables
 
 /// Returns one flag per level of the catalog: true if the level is excluded. AutomaticGrid excludes all grids
-/// but the first in the order of GridsOf() by the selected variables only. AllGrids excludes each grid
-/// that has variables but no selected variable, because this grid would only hide other grids; AllGrids
-/// includes grids without variables, such as lists of points. If no grid has a selected variable, all
-/// variables count as selected; if no grid has a variable, AutomaticGrid excludes no grid. The name of a grid
-/// selects this grid, with or without values.
+/// but the most interesting one, see GridsOf(), where only the selected variables count. AllGrids excludes
+/// each grid that has variables but no selected variable, because this grid would only hide other grids;
+/// AllGrids includes grids without variables, such as lists of points. If no grid has a selected variable,
+/// all variables count as selected; if no grid has a variable, AutomaticGrid excludes no grid. The name of a
+/// grid selects this grid, with or without values.
 ///
 /// `firstLevel`, `lastLevel`: the levels to consider; the flags of other levels are false. `variables`: the
 /// selected variables, as indices into Catalog::Variables. `choice`: AutomaticGrid, AllGrids or a
@@ -83,9 +83,9 @@ void CheckRegion(const RegionOfInterest& region);
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region);
 
 /// Returns the cells of `cells`, a box of a level, that the plane of `region` may cut, and few others, as
-/// disjoint boxes. For a plane normal to an axis, the result is one box of the layers that meet the plane.
-/// For an oblique plane, the result is short columns, at most `thickness` cells wide along axes to which the
-/// plane is not parallel. Returns `cells` if Catalog::KnowsPositions() is false.
+/// disjoint boxes. For a plane normal to an axis, the result is at most one box: the layers that meet the
+/// plane. For an oblique plane, the result is short columns, at most `thickness` cells wide along axes to
+/// which the plane is not parallel. Returns `cells` if Catalog::KnowsPositions() is false.
 std::vector<Box> CellsOnPlane(
     const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region, int thickness);
 

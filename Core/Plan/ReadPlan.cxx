@@ -87,20 +87,20 @@ void Planner::AddTask(std::uint32_t task)
     case Encoding::Absent:
       break;
     case Encoding::Constant:
-      this->Plan.Constant.push_back(task);
+      this->Plan.ConstantTasks.push_back(task);
       break;
     case Encoding::SparseMaterials:
-      this->Plan.Whole.push_back(task);
+      this->Plan.WholeTasks.push_back(task);
       break;
     case Encoding::Library:
-      this->Plan.Library.push_back(task);
+      this->Plan.LibraryTasks.push_back(task);
       break;
     case Encoding::Raw:
-      ++this->Plan.SegmentTasks;
+      ++this->Plan.SegmentTaskCount;
       this->AddByteRanges(task);
       break;
     case Encoding::Chunked:
-      ++this->Plan.SegmentTasks;
+      ++this->Plan.SegmentTaskCount;
       this->AddChunks(task);
       break;
   }
@@ -148,7 +148,7 @@ void Planner::SortWholeTasks()
     const ByteRange& first = this->Table.ByteRanges[this->Table.Locations[task].First];
     return std::make_tuple(first.File, first.Offset, task);
   };
-  std::sort(this->Plan.Whole.begin(), this->Plan.Whole.end(),
+  std::sort(this->Plan.WholeTasks.begin(), this->Plan.WholeTasks.end(),
       [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
 }
 
@@ -199,7 +199,7 @@ void Planner::Merge()
 
 void Planner::FindSequentialFiles()
 {
-  this->Plan.Sequential.assign(this->Table.Files.size(), false);
+  this->Plan.SequentialFiles.assign(this->Table.Files.size(), false);
   const auto& fileSegments = this->FileSegments;
   for (std::size_t begin = 0, end = 0; begin < fileSegments.size(); begin = end) {
     std::uint64_t needed = 0;
@@ -208,7 +208,7 @@ void Planner::FindSequentialFiles()
       needed += fileSegments[end].Bytes;
       last = std::max(last, fileSegments[end].Offset + fileSegments[end].Bytes);
     }
-    this->Plan.Sequential[fileSegments[begin].File] = needed > (last - fileSegments[begin].Offset) / 2;
+    this->Plan.SequentialFiles[fileSegments[begin].File] = needed > (last - fileSegments[begin].Offset) / 2;
   }
 }
 

@@ -24,14 +24,15 @@ struct RequestLimits
 };
 
 /// Returns the limits of requests. Gap: Latency x Bandwidth, but at most Bytes; reading Gap bytes takes as
-/// long as the latency of another request. Bytes: a request of Gap x f / (1 - f) bytes spends the fraction
-/// f = 0.9 of its time on transferring bytes; the result is clamped to 1 MiB (which network and parallel file
-/// systems transfer at once) to 16 MiB. If `totalBytes` do not suffice for 4 requests of that size on each of
-/// the `threads` threads, requests become smaller, down to 64 KiB.
+/// long as the latency of another request. Bytes: a request of Latency x Bandwidth x f / (1 - f) bytes
+/// spends the fraction f = 0.9 of its time on transferring bytes; the result is clamped to 1 MiB (which
+/// network and parallel file systems transfer at once) to 16 MiB. If `totalBytes`, the bytes that this rank
+/// reads, do not suffice for 4 requests of that size on each of the `threads` threads, requests become
+/// smaller, down to 64 KiB.
 RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, int threads);
 
-/// The bytes Begin .. End-1 that a task needs of each of its stored arrays; by default all bytes. Chunked
-/// arrays are always read in entire chunks.
+/// The bytes Begin .. End-1 that a task with a Raw location needs of each of its stored arrays; by default
+/// all bytes. Other tasks need all bytes.
 struct ComponentRange
 {
   std::uint64_t Begin = 0;
@@ -45,7 +46,7 @@ struct Segment
   std::uint64_t Bytes = 0;   ///< of the segment; 0 for a chunk that was never written
   std::uint64_t Begin = 0;   ///< Raw: offset within the byte range; Chunked: index into LocationTable::Chunks
   std::uint32_t Task = 0;    ///< index into LocationTable::Locations
-  std::uint32_t Component = 0;
+  std::uint32_t Component = 0;  ///< index of the stored array among the arrays of the task
 };
 
 /// One request to the storage. The segments of a request are sorted by offset, with at most small gaps
@@ -59,35 +60,38 @@ struct StorageRequest
   std::size_t FirstSegment = 0;
 };
 
-/// All reads and decodings of one rank. The threads of a read process Requests, then the tasks in Whole, then
-/// the tasks in Constant.
+/// All reads and decodings of one rank. The threads of a read process Requests, then WholeTasks, then
+/// ConstantTasks. Tasks are indices into LocationTable::Locations.
 struct ReadPlan
 {
   std::vector<Segment> Segments;  ///< in file order
   std::vector<StorageRequest> Requests;
-  std::vector<std::uint32_t>
-      Whole;  ///< tasks that need all their byte ranges at once (SparseMaterials), in file order
-  std::vector<std::uint32_t> Constant;  ///< tasks without bytes
-  std::vector<std::uint32_t> Library;   ///< tasks for the HDF5 library, which allows one thread only
+  /// Tasks that need all their byte ranges at once (SparseMaterials), in file order.
+  std::vector<std::uint32_t> WholeTasks;
+  std::vector<std::uint32_t> ConstantTasks;  ///< tasks without bytes
+  std::vector<std::uint32_t> LibraryTasks;   ///< tasks for the HDF5 library, which allows one thread only
 
   /// Per file of the table: true if most bytes between the first and the last needed byte are needed, so that
   /// the system should read ahead.
-  std::vector<bool> Sequential;
+  std::vector<bool> SequentialFiles;
 
-  std::size_t Tasks() const
+  /// Returns the number of all tasks.
+  std::size_t TaskCount() const
   {
-    return this->SegmentTasks + this->Whole.size() + this->Constant.size() + this->Library.size();
+    return this->SegmentTaskCount + this->WholeTasks.size() + this->ConstantTasks.size() +
+           this->LibraryTasks.size();
   }
-  std::size_t SegmentTasks = 0;  ///< tasks made of segments
+  std::size_t SegmentTaskCount = 0;  ///< number of tasks that consist of segments
 };
 
 /// Greatest number of segments of one request: a vectored read takes at most 1024 addresses, including gaps.
 constexpr std::uint32_t MaximumSegments = 500;
 
-/// Plans all requests that produce values; absent and missing locations are left out. Segments are sorted by
-/// file and offset. Neighbours are merged across gaps of up to RequestLimits::Gap bytes as long as the
-/// request has at most RequestLimits::Bytes and MaximumSegments; larger byte ranges are cut at multiples of
-/// 64 KiB. O(n log n) in the number of segments.
+/// Plans all requests and tasks that produce values; absent and missing locations are left out. Segments are
+/// sorted by file and offset. Neighbours are merged across gaps of up to RequestLimits::Gap bytes as long as
+/// the request has at most RequestLimits::Bytes and MaximumSegments; larger byte ranges are cut into
+/// segments, whose sizes are multiples of 64 KiB except for the last segment. O(n log n) in the number of
+/// segments.
 ///
 /// `ranges`: one range per location of the table, or empty for all bytes. `threads`: number of concurrent
 /// requests of this rank.

@@ -1,4 +1,5 @@
-// The number of I/O threads of a rank, NT, from the storage's best concurrency N* and the load NC by others.
+// The number of I/O threads of a rank, NT, from the storage's best concurrency N* and the load NC by other
+// programs.
 #pragma once
 
 namespace patchio {
@@ -8,7 +9,7 @@ enum class ThreadMode
 {
   Fixed,        ///< the user gives NT
   FromStorage,  ///< from N* and NC, see ThreadsFromStorage()
-  Automatic     ///< PatchIO determines N* and NC; until then NT is as in mode Fixed
+  Automatic     ///< PatchIO chooses NT for each read, and adapts NT during the read
 };
 
 /// The user's settings in the group "Reading".
@@ -18,7 +19,7 @@ struct ThreadSettings
   int ThreadsPerRank = 4;  ///< NT of mode Fixed, >= 1
   int StorageConcurrency =
       32;             ///< N*: number of requests in flight, in total, at which the storage is fastest; >= 1
-  int OtherLoad = 0;  ///< NC: number of requests that others keep in flight; >= 0
+  int OtherLoad = 0;  ///< NC: number of requests that other programs keep in flight; >= 0
 };
 
 /// Returns NT of one rank (S. Liu et al., "Two Level Parallel Data Read Acceleration Method for Visualization
@@ -27,7 +28,7 @@ struct ThreadSettings
 /// processes: NP >= 1; rank: 0 .. NP-1.
 int ThreadsFromStorage(int storageConcurrency, int otherLoad, int processes, int rank);
 
-/// Returns NT of one rank under the settings; always >= 1.
+/// Returns NT of one rank under the settings; always >= 1. In mode Automatic, returns NT of mode Fixed.
 int ThreadsOfRank(const ThreadSettings& settings, int processes, int rank);
 
 }  // namespace patchio

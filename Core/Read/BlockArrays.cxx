@@ -306,11 +306,11 @@ void BlockArrays::Copy(std::size_t number)
 }
 
 void BlockArrays::CacheArrays(const std::vector<LoadedArray>& arrays, const FileFingerprints& fingerprints,
-    const std::function<bool(std::size_t request)>& constant) const
+    const std::function<bool(std::size_t request)>& isConstant) const
 {
   std::vector<std::vector<bool>> constants(this->Requested.Variables.size());
   for (std::size_t r = 0; r < this->SourceVariables.size(); ++r) {
-    if (constant(r)) {
+    if (isConstant(r)) {
       std::vector<bool>& flags = constants[this->SourceVariables[r].Variable];
       flags.resize(this->Layout->Sources().size(), false);
       flags[this->SourceVariables[r].Source] = true;

@@ -46,10 +46,10 @@ public:
 
   std::size_t Count() const { return this->Arrays.size(); }
 
-  /// Allocates memory for all arrays of the requests in `order`, then for arrays with copied values. Arrays
-  /// lie in memory in that order. The memory of an array of cell values has space for as many values as the
-  /// block has points. Each variable has its own segments, so that dropping a variable returns memory to the
-  /// pool. Throws Error if there is not enough memory.
+  /// Allocates memory for all arrays of the requests in `order`, then for arrays with copied values. Each
+  /// variable has its own segments, so that dropping a variable returns memory to the pool; the arrays of one
+  /// variable lie in the order of their allocation. Behind an array of cell values, memory is readable up to
+  /// the size of an array of point values. Throws Error if there is not enough memory.
   void Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& order);
 
   /// Returns the values that come from the cache. After Allocate(), call Copy() once for each of the copied
@@ -58,10 +58,10 @@ public:
   /// Copies the values of FromCache().Copied()[number] into its array. Thread-safe.
   void Copy(std::size_t number);
   /// Adds `arrays`, the result of TakeArrays(), to the cache; see ReusedArrays::AddToCache(). `fingerprints`:
-  /// fingerprints of the files that requests refer to. `constant` returns whether the values of a request are
-  /// a constant instead of values in a file.
+  /// fingerprints of the files that requests refer to. `isConstant` returns whether the values of a request
+  /// are a constant instead of values in a file.
   void CacheArrays(const std::vector<LoadedArray>& arrays, const FileFingerprints& fingerprints,
-      const std::function<bool(std::size_t request)>& constant) const;
+      const std::function<bool(std::size_t request)>& isConstant) const;
   /// Returns the destinations of a request's values. Addresses are null before Allocate(). Thread-safe.
   ReadTarget TargetOf(std::size_t request) const;
   /// Records that the arrays have all values of a request. Completes the arrays that waited only for this
@@ -121,8 +121,8 @@ private:
   void ForEachArray(std::size_t request, Visit visit) const;
   Box OutputOf(std::size_t block, std::size_t variable) const;
   std::int64_t TuplesOf(std::size_t block, std::size_t variable) const;
-  /// Returns the bytes to reserve behind an array of cell values (0 for other arrays), because some filters,
-  /// such as VTK's Warp By Scalar, read a cell array as if it were a point array.
+  /// Returns the number of bytes that must be readable behind an array of cell values (0 for other arrays),
+  /// because some filters, such as VTK's Warp By Scalar, read a cell array as if it were a point array.
   std::uint64_t PaddingOf(std::size_t index) const
   {
     const std::size_t block = index / this->Requested.Variables.size(),

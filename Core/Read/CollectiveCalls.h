@@ -58,7 +58,7 @@ std::vector<ValueRange> ReadRanges(Communicator& ranks, const Catalog& catalog, 
 GatheredFaults GatherFaults(
     Communicator& ranks, const std::string& fatal, const std::vector<LoadFault>& faults);
 /// Returns the state of each variable's arrays on all ranks. `ofThisRank`: state of this rank's arrays, one
-/// entry per variable on all ranks.
+/// entry per variable. The variables are the same on all ranks.
 std::vector<VariableState> CombineVariableStates(Communicator& ranks, std::vector<VariableState> ofThisRank);
 
 }  // namespace patchio

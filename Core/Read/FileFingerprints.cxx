@@ -31,7 +31,7 @@ bool WatchedFiles::Changed() const
   const auto same = [this](const auto& entry) {
     const std::optional<FileState>& then = entry.second;
     const std::optional<FileState> now = StateOf(entry.first, true);
-    return then && now ? then->Print == now->Print && now->Changed < this->SettledBefore : !then && !now;
+    return then && now ? then->Print == now->Print && now->ChangeTime < this->SettledBefore : !then && !now;
   };
   return !this->IsWatching || !std::all_of(this->States.begin(), this->States.end(), same);
 }

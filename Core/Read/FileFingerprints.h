@@ -15,8 +15,8 @@ namespace patchio {
 /// changed so recently that a further change might not show in its times.
 using FileFingerprints = std::map<std::string, Fingerprint>;
 
-/// Returns the current fingerprints of the files. Examines `threads` files at once. `settleSeconds`: see
-/// IndexSettings.
+/// Returns the current fingerprints of the files. Examines up to `threads` files at once. `settleSeconds`:
+/// see IndexSettings.
 FileFingerprints CheckFingerprints(const std::vector<std::string>& paths, int threads, double settleSeconds);
 
 /// Watches files and folders for changes.
@@ -24,7 +24,7 @@ class WatchedFiles
 {
 public:
   /// Watches `paths` from now on, instead of the paths of the previous call. `begin`: time, in nanoseconds
-  /// since 1970, before the caller read the files.
+  /// since 1970, before the caller read the files. `settleSeconds`: see IndexSettings.
   void Watch(const std::vector<std::string>& paths, std::int64_t begin, double settleSeconds);
   /// Forgets the states of all files: Changed() returns true until the next Watch().
   void Forget() { this->IsWatching = false; }

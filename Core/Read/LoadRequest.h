@@ -101,7 +101,7 @@ struct LoadedArray
   ElementType Type = ElementType::Float32;
   int Components = 0;
   std::int64_t Tuples = 0;
-  bool HasUndefined = false;  ///< some values are NaN because the file marks them as undefined
+  bool HasUndefined = false;  ///< some values are NaN, for example because the file marks them as undefined
   ArrayRange Range;           ///< range of the values, if RequestedArrays::FindRanges
   Buffer Values;              ///< Tuples x Components values, component fastest; null unless Read
 };

@@ -29,7 +29,7 @@ namespace {
 /// from the format.
 Series OpenPath(const std::string& path, const SeriesOptions& options, IndexMode mode)
 {
-  // Files whose step is known need not be examined, which makes opening many files of one step each faster.
+  // If the step of a file is known, nothing examines the file, so many files with one step each open faster.
   if (const std::optional<TimeStep> known = options.KnownHead ? options.KnownHead(path) : std::nullopt) {
     Series single;
     single.Steps.push_back(*known);
@@ -38,7 +38,7 @@ Series OpenPath(const std::string& path, const SeriesOptions& options, IndexMode
   if (mode == IndexMode::Off) {
     return FormatOf(path).OpenSeries(path, options);
   }
-  // A series index that cannot be saved needs no warning, because it only makes the next opening slower.
+  // If the series index cannot be saved, no warning is needed, because only the next opening is slower.
   IndexedSeries kept = OpenWithIndexFile(path, options, mode, IndexSettings().SettleSeconds);
   if (!kept.Warning.empty()) {
     kept.Contents.Warnings.push_back(kept.Warning);
@@ -84,8 +84,8 @@ struct NumberedName
   std::optional<std::int64_t> Number;
 };
 
-/// Returns the files in the folder of `path` whose names have a higher number at the same position, in
-/// ascending order.
+/// Returns the files in the folder of `path` whose names differ from that of `path` by a higher number only,
+/// in ascending order.
 std::vector<std::string> LaterFiles(const std::string& path)
 {
   const NumberedName current(fs::path(path).filename().string());
@@ -136,9 +136,10 @@ private:
   const IndexMode Mode;
   std::vector<FoundStep> Steps;  ///< in the order of the paths
   Series All;
-  /// By the text of a warning after its path: index in All.Warnings, number of paths.
+  /// The key is the text of a warning without its path. The value is the index in All.Warnings, and the
+  /// number of paths that have the warning.
   std::map<std::string, std::pair<std::size_t, std::size_t>> WarningIndices;
-  std::size_t Overlap = 0;  ///< steps that several paths have in common
+  std::size_t Overlap = 0;  ///< number of steps that several paths have in common
   std::string OverlapExample;
 };
 
@@ -198,8 +199,8 @@ void SeriesJoiner::WarnOfOverlap()
 {
   if (this->Overlap > 0) {
     this->All.Warnings.push_back(fmt::format(
-        "The opened files have {} in common: {}. The series contains the common steps of each file in "
-        "turn. If the files come from different runs, open them separately.",
+        "The opened files have {} in common: {}. The series contains each of these steps once for each file. "
+        "If the files come from different runs, open them separately.",
         this->Overlap == 1 ? "one step" : fmt::format("{} steps", this->Overlap), this->OverlapExample));
   }
 }
@@ -396,6 +397,7 @@ void OpenedSeries::SetStep(Communicator& ranks, std::size_t step)
   this->Displayed->SetStep(ranks, this->SeriesOfFiles.Steps[step]);
   this->DisplayedPath = path;
   this->DisplayedNumber = step;
+  this->NoReadableStep.clear();
   this->OpenSeconds += watch.Seconds();
 }
 
@@ -524,6 +526,7 @@ bool OpenedSeries::AddNewSteps(Communicator& ranks, int threads)
     this->ReportLeftOut(now->Warnings);
     this->SeriesOfFiles.Notes = now->Notes;
     this->AddSteps(added);
+    this->NoReadableStep.clear();
   }
   return !added.empty();
 }

@@ -38,8 +38,8 @@ public:
   static constexpr std::uint64_t MostBytes = std::uint64_t(64) << 20;
 
   /// Returns the cached step of this path. Opens the step if it is not in the cache, its describing file has
-  /// changed, or parts of it were missing. Collective: every rank of the communicator calls it. Throws Error
-  /// like OpenedStep's constructor, the same on all ranks.
+  /// changed, or arrays of the step were missing. Collective: every rank of the communicator calls it. Throws
+  /// Error like OpenedStep's constructor, the same on all ranks.
   std::shared_ptr<OpenedStep> Open(Communicator& ranks, const std::string& path, IndexMode mode);
   /// Adds a step that was opened elsewhere, and removes the cached step of this path.
   void Add(const std::string& path, std::shared_ptr<OpenedStep> step);
@@ -95,7 +95,8 @@ public:
 
   /// Does nothing if a step is displayed. Otherwise displays the step that was displayed last or, if that
   /// step is not readable, the next readable step (the first step follows the last), so that variables are
-  /// known. SetStep() then checks the requested step. Throws Error if no step is readable.
+  /// known. SetStep() then checks the requested step. Throws Error if no step is readable. Further calls
+  /// then throw the same error, without another try, until SetStep() succeeds or AddNewSteps() adds steps.
   void OpenAny(Communicator& ranks);
   /// Makes `step` the displayed step, and opens it if it is not cached. Throws Error, the same on all ranks,
   /// if the step cannot be read.
@@ -153,14 +154,15 @@ private:
   std::shared_ptr<OpenedStep> Displayed;  ///< the step displayed last; null before the first step
   std::string DisplayedPath;              ///< empty: the next SetStep() opens the step
   std::set<std::string> RebuiltPaths;     ///< paths of the steps whose index was rebuilt
-  bool IndexWarned = false;               ///< true after one warning about damaged index files
+  bool IndexWarned = false;               ///< true after one warning about index files
   std::set<std::string> ReportedMissing;  ///< describing files that TakeMissingWarning() has reported
   // Members for a growing series. Only rank 0 checks files.
   WatchedFiles Watched;                ///< SeriesOfFiles.Watched
   std::optional<FileState> FirstFile;  ///< state of the first step's file when the series was opened
   bool IsOtherRun = false;             ///< true: the files now belong to another run
   int FailedAttempts = 0;              ///< successive attempts at which the series could not be opened
-  std::vector<std::string> LeftOut;    ///< reasons why steps were left out when others were added
+  /// Warnings, with the reasons why steps were left out, of the last AddNewSteps() that added steps.
+  std::vector<std::string> LeftOut;
   std::set<std::string> ReportedWarnings;
   std::string GrowthWarning;
   double OpenSeconds = 0;

@@ -93,7 +93,7 @@ bool OpenedStep::Build(Communicator& ranks, int threads, const ProgressCallback&
   }
   BuiltIndex& built = *index;
   const double seconds = watch.Seconds();
-  if (built.Missing > 0) {
+  if (built.MissingArrays > 0) {
     this->MissingArrays = built.MissingText();
   }
   if (WritesIndexFiles(this->Mode)) {

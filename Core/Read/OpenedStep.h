@@ -65,7 +65,7 @@ public:
   /// The source of the metadata, for the report, such as "from the index file ..." or "indexed by 4 ranks in
   /// 0.31 s, saved to ..."; may be empty.
   const std::string& Origin() const { return this->OriginText; }
-  /// A warning about index files that are damaged or cannot be read; otherwise empty.
+  /// A warning about index files, see WarningAbout(); empty if there is nothing to report.
   const std::string& Warning() const { return this->WarningText; }
 
   /// A text: the number of arrays that are missing in the index that Prepare() built, and the first reason.

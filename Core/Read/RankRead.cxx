@@ -55,8 +55,7 @@ RankRead::RankRead(const LocateFunction& locate, const Catalog& catalog, const L
 {
 }
 
-/// Drops cached values, so that the new arrays get their memory. Returns false if the memory is still not
-/// enough.
+/// Drops cached values to make room for the new arrays. Returns false if the memory is still not enough.
 bool RankRead::MakeRoom()
 {
   const LoadRequest& request = *this->Shared->Request;
@@ -109,7 +108,7 @@ LoadResult RankRead::Read(const ReadProgressCallback& progress)
   if (this->Shared->Table.Problems.empty() || !this->Shared->Request->StopAtFault) {
     report.PrefetchedBytes = this->Shared->Meter.Bytes();
     this->Allocate();
-    const double byLibrary = static_cast<double>(this->Shared->Plan.Library.size());
+    const double byLibrary = static_cast<double>(this->Shared->Plan.LibraryTasks.size());
     const double all = byLibrary + static_cast<double>(this->Shared->TaskCount());
     this->LibraryShare = all > 0 ? byLibrary / all : 0;
     if (this->ReadThroughLibrary(progress)) {
@@ -157,7 +156,7 @@ void RankRead::Allocate()
   for (const Segment& segment : plan.Segments) {
     order.push_back(segment.Task);
   }
-  for (const auto* tasks : {&plan.Whole, &plan.Constant, &plan.Library}) {
+  for (const auto* tasks : {&plan.WholeTasks, &plan.ConstantTasks, &plan.LibraryTasks}) {
     order.insert(order.end(), tasks->begin(), tasks->end());
   }
   arrays.Allocate(pool, order);
@@ -176,7 +175,7 @@ bool RankRead::ReadThroughLibrary(const ReadProgressCallback& progress)
   LibraryReader library;
   RankTasks& shared = *this->Shared;
   std::map<std::string, std::size_t> reasons;
-  const std::vector<std::uint32_t>& tasks = shared.Plan.Library;
+  const std::vector<std::uint32_t>& tasks = shared.Plan.LibraryTasks;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Location& location = shared.Table.Locations[tasks[i]];
     ++reasons[shared.Table.LibraryArrays[location.First].Reason];
@@ -243,7 +242,7 @@ bool RankRead::IsShort() const
   return this->BytesToRead < ShortBytes && (this->Shared->TaskCount() <= 1 || most <= 1);
 }
 
-/// Returns the present limit on reads in flight.
+/// Returns the current limit on reads in flight.
 int RankRead::ThreadLimit() const
 {
   const ReadControl* const control = this->Shared->Request->Control;
@@ -383,7 +382,7 @@ std::vector<ComponentRange> RankTasks::NeededRanges() const
 
 std::size_t RankTasks::TaskCount() const
 {
-  return this->Plan.Requests.size() + this->Plan.Whole.size() + this->Plan.Constant.size() +
+  return this->Plan.Requests.size() + this->Plan.WholeTasks.size() + this->Plan.ConstantTasks.size() +
          this->Arrays.FromCache().Copied().size();
 }
 
@@ -393,7 +392,7 @@ std::uint64_t RankTasks::BytesToRead() const
   for (const StorageRequest& storageRequest : this->Plan.Requests) {
     bytes += storageRequest.Bytes;
   }
-  for (const std::uint32_t request : this->Plan.Whole) {
+  for (const std::uint32_t request : this->Plan.WholeTasks) {
     const Location& location = this->Table.Locations[request];
     const ByteRange* const ranges = this->Table.ByteRanges.data() + location.First;
     bytes = std::accumulate(ranges, ranges + location.Count, bytes,
@@ -406,7 +405,7 @@ void RankTasks::Prepare()
 {
   const auto& makeSource = this->Request->MakeSource;
   this->Storage =
-      makeSource ? makeSource(this->Table) : MakeFileSource(this->Table.Files, this->Plan.Sequential);
+      makeSource ? makeSource(this->Table) : MakeFileSource(this->Table.Files, this->Plan.SequentialFiles);
   this->ReaderOfThisThread = MakeTaskReaders(*this->Storage, this->Meter);
   this->Sums = StoredSums(this->Table, this->Plan);
   this->OutstandingSegments = std::vector<std::atomic<std::uint32_t>>(this->PatchVariables.size());
@@ -430,14 +429,14 @@ bool RankTasks::ExecuteTask(TaskReader& reader, std::size_t task)
     return this->ExecuteRequest(reader, plan.Requests[task]);
   }
   task -= plan.Requests.size();
-  if (task < plan.Whole.size()) {
-    return this->ExecuteWholeTask(reader, plan.Whole[task]);
+  if (task < plan.WholeTasks.size()) {
+    return this->ExecuteWholeTask(reader, plan.WholeTasks[task]);
   }
-  task -= plan.Whole.size();
-  if (task < plan.Constant.size()) {
-    return this->ExecuteWholeTask(reader, plan.Constant[task]);
+  task -= plan.WholeTasks.size();
+  if (task < plan.ConstantTasks.size()) {
+    return this->ExecuteWholeTask(reader, plan.ConstantTasks[task]);
   }
-  this->Arrays.Copy(task - plan.Constant.size());
+  this->Arrays.Copy(task - plan.ConstantTasks.size());
   return true;
 }
 

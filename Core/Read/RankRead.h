@@ -37,7 +37,7 @@ public:
       std::shared_ptr<const LoadRequest> request, bool reuse = true);
 
   /// The number of tasks for Execute(): one for each storage request, for each <patch, variable> in
-  /// ReadPlan::Whole and ReadPlan::Constant, and for each array with values from cached arrays.
+  /// ReadPlan::WholeTasks and ReadPlan::ConstantTasks, and for each array with values from cached arrays.
   std::size_t TaskCount() const;
   /// The bytes that tasks read from the storage.
   std::uint64_t BytesToRead() const;
@@ -114,10 +114,10 @@ public:
   void Allocate();
   /// Begins to read and returns at once. Call Allocate() first. If `previous` is not null, this read begins
   /// when all tasks of `previous` have ended, and never if `previous` is cancelled. Tasks run in the
-  /// background until this object is destroyed; then each task finishes its current request and keeps the
-  /// data that it needs. Arrays that only the HDF5 library can read are left to Read().
+  /// background. When this object is destroyed, no further tasks begin; running tasks end by themselves, and
+  /// keep the data that they need. Arrays that only the HDF5 library can read are left to Read().
   void Start(const RankRead* previous = nullptr);
-  /// Prevents further requests. Does not wait for running requests.
+  /// Prevents further tasks from beginning. Does not wait for running tasks.
   void Cancel();
   /// The fraction of RankTasks::TaskCount() that has ended, 0..1. Call Allocate() first.
   double Fraction() const { return this->Tasks->Fraction(); }

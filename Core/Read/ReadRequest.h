@@ -52,7 +52,7 @@ enum class PointForm
 {
   Points,
   Image,
-  Automatic  ///< an image if that is not much larger than the list
+  Automatic  ///< an image if the image is not much larger than the list
 };
 
 /// The part of a time step that is shown, and its form.
@@ -105,7 +105,7 @@ struct ReadRequest
   /// All options except Ghosts and WithValues, which are derived from the members below and from the step.
   StepOptions Options;
   VariableChoice Variables;
-  bool GhostCells = false;  ///< keep as many of the stored ghost layers as the widest variable has
+  bool GhostCells = false;  ///< keep stored ghost layers; see GhostsOf()
   std::optional<ValueCondition> Values;
   bool FindRanges = false;  ///< see RequestedArrays
   /// PlannedStep::GridsKey() of the grids that the caller keeps; empty: no grids. Time-invariant variables of

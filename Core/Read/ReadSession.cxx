@@ -125,8 +125,8 @@ std::optional<LocatedStep> ReadSession::Locate(
   return std::move(ahead->Located);
 }
 
-/// Returns whether `ahead` matches the present request on all ranks. Otherwise empties the queue of
-/// prefetched steps. Collective: every rank of the communicator calls it.
+/// Returns whether `ahead` matches `request` on all ranks. Otherwise empties the queue of prefetched steps.
+/// Collective: every rank of the communicator calls it.
 bool ReadSession::CheckPrefetched(
     Communicator& ranks, const ReadRequest& request, const PrefetchedStep& ahead)
 {

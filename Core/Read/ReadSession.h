@@ -22,8 +22,8 @@
 
 namespace patchio {
 
-/// The report of the last read, and short reports of earlier reads. The numbers are the same on all ranks;
-/// notes, and the curve of the storage, are those of the calling rank.
+/// The report of the last read, and short reports of earlier reads. The numbers and notes are the same on all
+/// ranks; the other texts, and the curve of the storage, are those of the calling rank.
 class ReadReports
 {
 public:

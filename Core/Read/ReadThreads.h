@@ -19,7 +19,7 @@ struct ThreadsUsed
 {
   std::vector<ThreadChange> Changes;  ///< intended reads in flight, of all ranks together
   std::string Text;                   ///< the sources of these numbers, in lines
-  StorageCurve Storage;               ///< the known facts about F(N), on rank 0
+  StorageCurve Storage;               ///< the known facts about the storage; F(N) on rank 0 only
   int MostThreadsOfRank = 0;          ///< limit on the threads of a rank
 };
 
@@ -37,9 +37,9 @@ public:
   /// mode Automatic, Begin() chooses another number. Not collective.
   int OfRank(Communicator& ranks, int rank) const;
 
-  /// Prepares a read of files in the folder of `path`. In the mode Automatic, sets request.Threads, the
-  /// controller that adapts this number and, if a profile states it, request.Storage; does nothing in other
-  /// modes. Collective: every rank of the communicator calls it.
+  /// Prepares a read from the storage of `path`. In the mode Automatic, sets request.Threads,
+  /// request.Control, which adapts this number, and, if the storage's profile has the cost of a request,
+  /// request.Storage. Does nothing in other modes. Collective: every rank of the communicator calls it.
   void Begin(Communicator& ranks, const std::string& path, LoadRequest& request);
   /// Ends the read of a request for which Begin() was called. Collective: every rank of the communicator
   /// calls it.

@@ -216,7 +216,7 @@ bool HasPoints(const Catalog& catalog, const std::vector<Block>& blocks)
 /// their patches.
 void CutToPlane(const Catalog& catalog, const StepOptions& options, StepPlan& plan)
 {
-  // Thinner columns have fewer cells, but each column is a grid, and VTK makes some ten thousand grids a
+  // Thinner columns have fewer cells, but each column is a grid, and VTK makes about ten thousand grids a
   // second.
   constexpr double columns = 2000;
   double faces = 0;

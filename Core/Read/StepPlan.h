@@ -86,8 +86,8 @@ private:
 };
 
 /// Level one of two-level reading: the blocks of a read, and the blocks of this rank. Pure functions compute
-/// the plan, so that all ranks have the same plan, except for the members of this piece (the blocks of this
-/// rank).
+/// the plan, so that all ranks have the same plan, except for the members that depend on the piece of the
+/// rank: LocalBlocks, GridsKey and the ghost layers of Blocks.
 struct StepPlan
 {
   std::unique_ptr<Nesting> Nests;  ///< the nesting of the shown patches; refers to the catalog

@@ -91,8 +91,8 @@ bool HoldsPositions(const Catalog& catalog, const Block& block, int variable)
              catalog.PositionsVariable(block.Level) == variable);
 }
 
-/// Adds a fault for each block whose positions (of nodes in curvilinear grids, or of points) were requested
-/// but are not in the files.
+/// Adds a fault for each block whose positions (of nodes in curvilinear grids and meshes, or of points) were
+/// requested but are not in the files.
 void ReportMissingPositions(const Catalog& catalog, const RequestedArrays& request, const LoadResult& loaded,
     std::vector<LoadFault>& faults)
 {
@@ -113,8 +113,8 @@ void ReportMissingPositions(const Catalog& catalog, const RequestedArrays& reque
   }
 }
 
-/// Determines which variables some blocks of all ranks have and others lack, and whether there are undefined
-/// values. Collective: every rank of the communicator calls it.
+/// Sets Substitutes and HasUndefined from the arrays of all ranks. Collective: every rank of the communicator
+/// calls it.
 void SetSubstitutes(LoadedStep& loaded)
 {
   // Ranks whose grids are kept read fewer variables than other ranks.

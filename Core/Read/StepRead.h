@@ -34,8 +34,9 @@ struct PlannedStep
   std::shared_ptr<const Catalog> SharedData;  ///< the catalog of the step; does not change
   StepOptions Options;
   ShownPatches Patches;
-  std::vector<VariableRequest> RequestedVariables;  ///< all variables of the request, also of kept grids
-  std::string KeptGrids;                            ///< see ReadRequest
+  /// All variables of the caller's request; Request lacks the time-invariant variables of kept grids.
+  std::vector<VariableRequest> RequestedVariables;
+  std::string KeptGrids;  ///< see ReadRequest
   StepPlan Plan;
   /// This rank's request. Tasks that a stopped read leaves behind share the request.
   std::shared_ptr<LoadRequest> Request;
@@ -73,8 +74,8 @@ struct LoadedStep : LocatedStep
 {
   LoadOutcome Outcome = LoadOutcome::Complete;
   LoadResult Result;
-  /// The array without values of each variable of Variables(); nullopt if no block needs one, or
-  /// StepOptions::Partial is set.
+  /// The substitute array of each variable of Variables(), in order; nullopt if no block lacks the variable,
+  /// no block has it, or StepOptions::Partial is set.
   std::vector<std::optional<SubstituteArray>> Substitutes;
   bool HasUndefined = false;  ///< some values on some rank are undefined
 
@@ -121,8 +122,8 @@ struct PrefetchedStep
   std::vector<std::optional<FileState>> Files;  ///< states before the read; the describing file first
 
   /// Returns whether a read that begins now would give the same result on this rank: options and variables
-  /// are equal, files have not changed, and `keptGrids` are the grids of the step (unless GridsKey() is
-  /// empty). Not collective.
+  /// are equal, files have not changed, and `keptGrids` equals GridsKey() unless GridsKey() is empty. Not
+  /// collective.
   bool IsUpToDate(const StepOptions& options, const std::vector<VariableRequest>& variables,
       const std::string& keptGrids) const;
 };

@@ -58,7 +58,7 @@ public:
   void SetLimit(std::int64_t bytes, int ranksOnMachine);
 
   /// Returns the kept values of each key, the latest first. Drops values of the keys whose files have
-  /// changed; examines `threads` files at once.
+  /// changed; examines up to `threads` files at once.
   std::vector<std::vector<SharedValues>> Find(const std::vector<ValueKey>& keys, int threads);
 
   /// Makes room for `bytes` more bytes from `pool`: drops values until the remaining values are within the
@@ -114,7 +114,7 @@ struct ValueCopy
 struct Reuse
 {
   std::vector<const LoadedArray*> Same;  ///< per block: the existing array; null: no array
-  std::vector<ValueCopy> Copies;         ///< parts of the arrays of the other blocks, in the order of blocks
+  std::vector<ValueCopy> Copies;         ///< values for the arrays of other blocks, in the order of blocks
   std::vector<std::size_t> First;        ///< first placement of each source in Rest, and the end
   std::vector<Placement> Rest;           ///< placements of values that must be read
 };
@@ -133,18 +133,20 @@ private:
 };
 
 /// Finds the values of `kept` that the layout's arrays can use. `sameOnly`: use only whole arrays of the same
-/// blocks, because the arrays have ghost layers or belong to a mesh.
+/// blocks, because the arrays have ghost layers or belong to a mesh. `matcher`: made for `layout`. The result
+/// refers to arrays of `kept`.
 Reuse FindReuse(const BlockLayout& layout, Centering centering, bool sameOnly,
     const std::vector<SharedValues>& kept, BlockMatcher& matcher);
 
 /// Copies the values to `array`, the array of copy.Block. `values`: indices of the values of `array`.
 void CopyValues(const ValueCopy& copy, const Box& values, const LoadedArray& array);
 
-/// Returns, per array of `old`, whether `now` contains all its values that are from files; if the two share
-/// their layout, whether the two arrays have the same status.
+/// Returns one flag per array of `old`: true if `now` contains all values of the array that come from files.
+/// If `now` and `old` have the same Layout, the flag is true if the array has the same status in `now` and in
+/// `old`.
 std::vector<bool> ContainedArrays(const KeptValues& now, const KeptValues& old, Centering centering);
 
-/// The values that one rank's read takes from the cache. Without a cache, this object reuses no values.
+/// The values that one rank's read takes from the cache.
 class ReusedArrays
 {
 public:
@@ -156,8 +158,8 @@ public:
     std::size_t First = 0, End = 0;
   };
 
-  /// Finds values in `cache` if `reuse` is true; `threads` threads examine the files of these values. Keeps
-  /// references to `catalog` and `requested`. `cache` may be null.
+  /// Finds values in `cache`; up to `threads` threads examine the files of these values. Reuses no values if
+  /// `cache` is null or `reuse` is false. Keeps references to `catalog` and `requested`.
   ReusedArrays(const Catalog& catalog, const RequestedArrays& requested, std::shared_ptr<ValueCache> cache,
       int threads, bool reuse);
 
@@ -166,7 +168,7 @@ public:
   const std::vector<Reuse>& ReusePerVariable() const { return this->Reused; }
   /// Arrays that get some of their values from other arrays.
   const std::vector<CopiedArray>& Copied() const { return this->CopiedArrays; }
-  /// Cached values that this read may use, one list per variable; empty without a cache.
+  /// Cached values that this read may use, one list per variable; empty if this object reuses no values.
   const std::vector<std::vector<SharedValues>>& UsedValues() const { return this->Kept; }
   /// Returns `fingerprints` together with the fingerprints of the files of reused values, taken when these
   /// values were read.
@@ -191,7 +193,7 @@ private:
   const RequestedArrays& Requested;
   const std::shared_ptr<ValueCache> Cache;
   std::shared_ptr<const BlockLayout> SharedLayout;
-  std::vector<std::vector<SharedValues>> Kept;  ///< per variable; empty without a cache
+  std::vector<std::vector<SharedValues>> Kept;  ///< see UsedValues()
   std::vector<Reuse> Reused;
   std::vector<CopiedArray> CopiedArrays;
 };

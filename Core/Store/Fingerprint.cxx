@@ -24,9 +24,9 @@ std::optional<FileState> StateOf(const std::string& path, bool acceptsAnyType)
   }
   FileState state;
   state.Print.Size = static_cast<std::uint64_t>(status.st_size);
-  state.Print.Modified = Nanoseconds(status.st_mtim);
+  state.Print.ModificationTime = Nanoseconds(status.st_mtim);
   state.Print.Inode = status.st_ino;
-  state.Changed = std::max(state.Print.Modified, Nanoseconds(status.st_ctim));
+  state.ChangeTime = std::max(state.Print.ModificationTime, Nanoseconds(status.st_ctim));
   return state;
 }
 
@@ -47,8 +47,8 @@ std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& p
 Fingerprint TrustedFingerprint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds)
 {
   const auto settle = static_cast<std::int64_t>(settleSeconds * 1e9);
-  return state && state->Changed < now - settle ? state->Print
-                                                : Fingerprint{~std::uint64_t(0), -1, ~std::uint64_t(0)};
+  return state && state->ChangeTime < now - settle ? state->Print
+                                                   : Fingerprint{~std::uint64_t(0), -1, ~std::uint64_t(0)};
 }
 
 std::int64_t NowInNanoseconds()

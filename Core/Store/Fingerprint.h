@@ -13,12 +13,13 @@ namespace patchio {
 /// the resolution of the time.
 struct Fingerprint
 {
-  std::uint64_t Size = 0;     ///< in bytes
-  std::int64_t Modified = 0;  ///< time of the last change of the contents, nanoseconds since 1970
+  std::uint64_t Size = 0;             ///< in bytes
+  std::int64_t ModificationTime = 0;  ///< time of the last change of the contents, nanoseconds since 1970
   std::uint64_t Inode = 0;
   bool operator==(const Fingerprint& other) const
   {
-    return this->Size == other.Size && this->Modified == other.Modified && this->Inode == other.Inode;
+    return this->Size == other.Size && this->ModificationTime == other.ModificationTime &&
+           this->Inode == other.Inode;
   }
   bool operator!=(const Fingerprint& other) const { return !(*this == other); }
 };
@@ -27,9 +28,9 @@ struct Fingerprint
 struct FileState
 {
   Fingerprint Print;
-  /// The later of Print.Modified and the last change of the file's contents, attributes or name: nanoseconds
-  /// since 1970, by the clock of the file system's machine.
-  std::int64_t Changed = 0;
+  /// The later of Print.ModificationTime and the last change of the file's contents, attributes or name:
+  /// nanoseconds since 1970, by the clock of the file system's machine.
+  std::int64_t ChangeTime = 0;
 };
 
 /// Returns the state of the file at `path`, or nothing if `path` cannot be queried or, unless

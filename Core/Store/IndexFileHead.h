@@ -36,7 +36,7 @@ std::string ReadCollectively(
 /// The reasons why an index file cannot be used.
 enum class FileFault
 {
-  Absent,      ///< the path is no regular file, or the user may not search its folder
+  Absent,      ///< there is no regular file at the path, or the user may not search its folder
   Unreadable,  ///< missing permissions, a failure of the storage or too little memory prevent reading
   Foreign,     ///< from another version of PatchIO or type of machine, or of a step instead of a series
   Stale,       ///< the indexed files have changed, or are other files or of another format
@@ -92,8 +92,8 @@ public:
   const std::vector<PartEntry>& Parts() const { return this->Entries; }
   std::size_t ShardCount() const { return this->Entries.size() - HeadParts; }
   const PartEntry& ShardEntry(std::size_t shard) const { return this->Entries[HeadParts + shard]; }
-  /// Returns the offset of the first shard, or FileBytes() without shards. All shards and the gaps between
-  /// shards form one range of ShardBytes() bytes.
+  /// Returns the offset of the first shard, or FileBytes() if there are no shards. All shards and the gaps
+  /// between shards form one range of ShardBytes() bytes.
   std::uint64_t ShardBegin() const;
   std::uint64_t ShardBytes() const { return this->Bytes - this->ShardBegin(); }
   /// Returns the size of the file in bytes.

@@ -24,9 +24,9 @@ struct IndexFilePath
 
 /// Returns the paths at which PatchIO looks for an index file of `path`, in this order: ".<name>.patchio"
 /// next to the file (hidden in file dialogs), the old name "<name>.patchio", and a file in the user's cache
-/// directory (${XDG_CACHE_HOME:-~/.cache}/patchio) if there is one. If the environment variable
-/// PATCHIO_METADATA_DIR is set to a directory, absolute or relative to the working directory, returns only a
-/// path in this directory. Throws like AbsolutePath().
+/// directory (${XDG_CACHE_HOME:-~/.cache}/patchio) unless $XDG_CACHE_HOME and $HOME are both unset. If the
+/// environment variable PATCHIO_METADATA_DIR is set to a directory, absolute or relative to the working
+/// directory, returns only a path in this directory. Throws like AbsolutePath().
 std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path);
 /// Returns all paths at which PatchIO may have written an index file of `path`: in $PATCHIO_METADATA_DIR if
 /// this variable is set, with both names next to the file, and in the user's cache directory.
@@ -44,10 +44,10 @@ std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& ranks, const st
 /// Replaces an index file atomically. Creates the folder of the index file unless the index file is next to
 /// the data, and removes temporary files older than a day. Calls `write` on all ranks with the path of a
 /// temporary file, which `write` must create and no other program uses. Then renames the temporary file to
-/// the index file, and removes an index file with the old name from the folder of the data. If `write` throws
-/// Error, the same on all ranks, removes the temporary file and throws Error with the same message, which
-/// names the index file instead of the temporary file. Throws Error, the same on all ranks, if the index file
-/// cannot be replaced. Collective: every rank of the communicator calls it.
+/// the index file and, if the index file is next to the data, removes an index file with the old name there.
+/// If `write` throws Error, the same on all ranks, removes the temporary file and throws Error with the same
+/// message, which names the index file instead of the temporary file. Throws Error, the same on all ranks, if
+/// the index file cannot be replaced. Collective: every rank of the communicator calls it.
 void SaveIndexFile(Communicator& ranks, const IndexFilePath& indexFile,
     const std::function<void(const std::string&)>& write);
 

@@ -118,7 +118,7 @@ void IndexShardBuilder::AddLocation(
   const bool implied =
       presence != Presence::Stored && location.Kind == byCatalog.Kind && location.Value == byCatalog.Value;
   if (location.Kind == Encoding::Missing) {
-    ++this->MissingCount;
+    ++this->MissingValues;
   } else if (!implied && !this->AddRegular(row, variable, table, location)) {
     this->AddIrregular(row, variable, table, location);
   }

@@ -21,7 +21,7 @@ namespace patchio {
 /// The Requirement of data from index files. Throws Error("The index file has FAULT.").
 constexpr Requirement RequireInIndex("The index file");
 
-/// The file number of a row, or of an answer, without a file.
+/// A file number that stands for no file.
 constexpr std::uint32_t NoFile = std::numeric_limits<std::uint32_t>::max();
 
 /// A view of the bytes of a shard, which must outlive the view.
@@ -140,7 +140,7 @@ public:
   void Add(std::uint64_t first, const LocationTable& table);
 
   /// Returns the number of values (patch, variable) that could not be located. The shard lacks these values.
-  std::uint64_t Missing() const { return this->MissingCount; }
+  std::uint64_t MissingCount() const { return this->MissingValues; }
   /// Returns the names of the files of all added tables, each once.
   const std::vector<std::string>& Files() const { return this->FileNames; }
   /// Returns the bytes of the shard. `numbers[i]`: number of Files()[i] in the index of all ranks.
@@ -174,7 +174,7 @@ private:
   std::vector<std::string> FileNames;
   std::vector<std::uint32_t> TableFiles;  ///< position in FileNames of each file of the current table
   std::unordered_map<std::string, std::uint32_t> FilePositions;  ///< position of each name in FileNames
-  std::uint64_t MissingCount = 0;
+  std::uint64_t MissingValues = 0;
 };
 
 }  // namespace patchio

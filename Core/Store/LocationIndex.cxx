@@ -78,7 +78,7 @@ void GatherFingerprints(Communicator& ranks, BuiltIndex& built, int threads)
   for (std::size_t i = 0; i < all.size(); ++i) {
     const FileState state = all[i].value_or(FileState());
     built.Index.Prints.push_back(state.Print);
-    built.Changed.push_back(state.Changed);
+    built.ChangeTimes.push_back(state.ChangeTime);
     if (!all[i]) {
       built.VanishedFile = files[i];
     }
@@ -89,7 +89,7 @@ void GatherFingerprints(Communicator& ranks, BuiltIndex& built, int threads)
 
 std::string BuiltIndex::MissingText() const
 {
-  return CountText(this->Missing, "array") + " cannot be located. " + this->FirstProblem;
+  return CountText(this->MissingArrays, "array") + " cannot be located. " + this->FirstProblem;
 }
 
 DescribingState StateOfDescribingFile(const std::string& path)
@@ -114,8 +114,8 @@ std::optional<BuiltIndex> BuildIndex(Communicator& ranks, const Format& format, 
   const std::vector<std::string> files = GatherTexts(ranks, builder->Files());
   std::vector<std::byte> shard;
   RunOnAllRanks(ranks, [&] { shard = builder->Finish(PositionsOf(builder->Files(), files)); });
-  for (const std::uint64_t missing : GatherValues<std::uint64_t>(ranks, {builder->Missing()})) {
-    built.Missing += missing;
+  for (const std::uint64_t missing : GatherValues<std::uint64_t>(ranks, {builder->MissingCount()})) {
+    built.MissingArrays += missing;
   }
   built.FirstProblem = FirstNonEmpty(ranks, built.FirstProblem);
   builder.reset();
@@ -143,9 +143,9 @@ std::optional<BuiltIndex> BuildIndex(Communicator& ranks, const Format& format, 
 
 void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& describing, double settleSeconds)
 {
-  for (std::size_t i = 0; i < built.Changed.size(); ++i) {
+  for (std::size_t i = 0; i < built.ChangeTimes.size(); ++i) {
     Fingerprint& print = built.Index.Prints[i];
-    print = TrustedFingerprint(FileState{print, built.Changed[i]}, describing.Now, settleSeconds);
+    print = TrustedFingerprint(FileState{print, built.ChangeTimes[i]}, describing.Now, settleSeconds);
   }
 }
 

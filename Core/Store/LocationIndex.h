@@ -106,8 +106,8 @@ struct StepIndex
   std::shared_ptr<StagedMemory> Memory;  ///< memory of the shards
 };
 
-/// The state of the describing file before the file is read, which shows later whether the file changed
-/// during the read.
+/// The state of a describing file, the file that describes a step (Catalog::Path), before the file is read.
+/// The state shows later whether the file changed during the read.
 struct DescribingState
 {
   std::optional<FileState> Before;  ///< state of the describing file; nothing if there is no such file
@@ -122,9 +122,10 @@ struct BuiltIndex
   StepIndex Index;
   /// Offset and length of each rank's shard in the memory of the index, in bytes.
   std::vector<std::uint64_t> Offsets, Lengths;
-  std::vector<std::int64_t> Changed;  ///< FileState::Changed of each file
-  std::uint64_t Missing = 0;  ///< number of arrays that could not be located; the index lacks these arrays
-  std::string FirstProblem;   ///< reason why an array could not be located; the same on all ranks
+  std::vector<std::int64_t> ChangeTimes;  ///< FileState::ChangeTime of each file
+  /// Number of arrays that could not be located; the index lacks these arrays.
+  std::uint64_t MissingArrays = 0;
+  std::string FirstProblem;        ///< reason why an array could not be located; the same on all ranks
   std::vector<std::string> Notes;  ///< LocationTable::Notes of the arrays that this rank has located
   std::string VanishedFile;        ///< path of a file that no longer exists, or empty
 

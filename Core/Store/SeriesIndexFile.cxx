@@ -106,7 +106,7 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
     }
     const bool settled =
         before != this->StatesBefore.end() && before->second &&
-        before->second->Changed < this->Begin - static_cast<std::int64_t>(settleSeconds * 1e9);
+        before->second->ChangeTime < this->Begin - static_cast<std::int64_t>(settleSeconds * 1e9);
     const auto known = this->Entries.find(step.Path);
     if (settled && (known == this->Entries.end() || (step.HasNotes && !known->second.HasNotes))) {
       this->Entries[step.Path] = {before->second->Print, step.Time, step.Step, step.HasNotes, step.Notes};

@@ -15,7 +15,8 @@ namespace patchio {
 namespace {
 
 /// Runs `work`, which must not communicate. If `work` fails on any rank, throws IndexFileError with the fault
-/// of the first rank that failed, on all ranks. Other exceptions mean that the index file is corrupted.
+/// of the first rank that failed, on all ranks. Of other exceptions, std::bad_alloc becomes
+/// FileFault::Unreadable, and any other exception becomes FileFault::Corrupted.
 /// Collective: every rank of the communicator calls it.
 void RunAndShareFault(Communicator& ranks, const std::function<void()>& work)
 {
@@ -266,8 +267,8 @@ namespace {
 std::optional<SaveOutcome> FindRecentChange(
     const BuiltIndex& built, const DescribingState& describing, double settleSeconds)
 {
-  std::int64_t youngest = describing.Before->Changed;
-  for (const std::int64_t changed : built.Changed) {
+  std::int64_t youngest = describing.Before->ChangeTime;
+  for (const std::int64_t changed : built.ChangeTimes) {
     youngest = std::max(youngest, changed);
   }
   const auto settle = static_cast<std::int64_t>(settleSeconds * 1e9);
@@ -290,7 +291,7 @@ std::optional<SaveOutcome> FindRecentChange(
 SaveOutcome FindObstacle(const Catalog& catalog, const BuiltIndex& built, const DescribingState& describing,
     const IndexSettings& settings)
 {
-  if (built.Missing > 0) {
+  if (built.MissingArrays > 0) {
     return {"", built.MissingText()};
   }
   const auto now = StateOf(catalog.Path);

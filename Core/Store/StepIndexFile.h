@@ -19,7 +19,7 @@ namespace patchio {
 enum class IndexMode
 {
   Off,      ///< PatchIO neither reads nor writes index files; the format locates the values each time
-  On,       ///< PatchIO reads valid index files; otherwise, it builds an index and writes an index file
+  On,       ///< PatchIO reads a valid index file, or else builds an index and writes an index file
   Rebuild,  ///< PatchIO builds an index and writes an index file, without reading index files
   ReadOnly  ///< PatchIO reads valid index files; it neither builds indices nor writes index files
 };
@@ -55,9 +55,9 @@ struct RejectedIndexFile
 /// Returns the text of `error`, preceded by the path of the index file unless the text contains the path.
 std::string MessageFor(const IndexFilePath& indexFile, const std::exception& error);
 
-/// Returns a warning for the user about index files that are damaged or cannot be read, or an empty text. The
-/// warning does not mention absent, stale or foreign index files, nor unreadable index files if another index
-/// file was `found`.
+/// Returns a warning for the user about index files that are damaged, unfinished or cannot be read, or an
+/// empty text. The warning does not mention absent, stale or foreign index files, nor unreadable index files
+/// if another index file was `found`.
 std::string WarningAbout(const std::vector<RejectedIndexFile>& rejected, bool found);
 
 /// The result of FindStepIndexFile().

@@ -28,7 +28,7 @@ public:
 
   /// Returns one sample per N: the mean rate of the windows with this N, up to the first change of the
   /// storage. Returns nothing if any window showed load. If `mustBeUnloaded` is true, also returns nothing
-  /// unless some window had a clearly negligible load.
+  /// unless the load of some window was known to be negligible.
   std::vector<RateSample> Samples(bool mustBeUnloaded) const;
 
 private:
@@ -70,9 +70,9 @@ int ThreadsThatFit(int most);
 class AutomaticThreads
 {
 public:
-  /// Prepares a read of files in the folder of `path`. mostThreadsOfRank: greatest number of threads of a
-  /// rank; the least value of all ranks counts. Does not throw if the storage or the load is unknown.
-  /// Collective: every rank of the communicator calls it.
+  /// Prepares a read from the storage of `path`. mostThreadsOfRank: greatest number of threads of a rank; the
+  /// least value of all ranks counts. Does not throw if the storage or the load is unknown. Collective: every
+  /// rank of the communicator calls it.
   void Begin(Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostThreadsOfRank);
   /// Returns the control of the current read, valid until the next Begin().
   ReadControl& Control() { return *this->Current; }

@@ -82,8 +82,8 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string_view>;
 
-constexpr std::size_t MostMountText = std::size_t(1) << 24;   ///< enough for thousands of mounts
-constexpr std::size_t MostTargetText = std::size_t(1) << 16;  ///< for one storage target
+constexpr std::size_t MostMountText = std::size_t(1) << 24;   ///< bytes; enough for thousands of mounts
+constexpr std::size_t MostTargetText = std::size_t(1) << 16;  ///< bytes; for one storage target
 constexpr int MostTargets = 4096;
 
 /// Returns the whole numbers from word `first` on, up to the first word that is not a number.
@@ -239,7 +239,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t LargestStatistics = std::size_t(1) << 22;  ///< enough for thousands of disks
+constexpr std::size_t LargestStatistics = std::size_t(1) << 22;  ///< bytes; enough for thousands of disks
 constexpr std::size_t MostStacked = 16;
 
 /// Reads a device number such as "8:1" from a file. Returns nothing if the file has another content.

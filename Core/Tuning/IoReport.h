@@ -36,15 +36,16 @@ struct IoReport
   std::uint64_t Bytes = 0;         ///< bytes read from the storage
   std::uint64_t CachedArrays = 0;  ///< arrays of blocks that were entirely or partly in the cache
   std::uint64_t CachedBytes = 0;   ///< bytes found in the cache
-  /// Most slots of TBB arenas with read tasks at once; combined: sum over the ranks; 0: the calling thread
-  /// read.
+  /// Greatest number of slots of TBB arenas that ran read tasks at once; combined: sum over the ranks; 0: the
+  /// calling thread carried out the tasks.
   int ArenaWidth = 0;
-  int PeakInFlight = 0;       ///< most reads in flight at once; combined: sum over the ranks
-  double OpenSeconds = 0;     ///< time to open series and step, including broadcasts
-  double LocateSeconds = 0;   ///< time to locate the bytes, including an index that was built
-  double ReadSeconds = 0;     ///< duration of RankRead::Read(); prefetch: from the first to the last task
-  double StorageSeconds = 0;  ///< total time that the tasks waited for the storage, within ReadSeconds
-  /// Total time in which the tasks undid filters and placed values, within ReadSeconds.
+  int PeakInFlight = 0;      ///< most reads in flight at once; combined: sum over the ranks
+  double OpenSeconds = 0;    ///< time to open series and step, including broadcasts
+  double LocateSeconds = 0;  ///< time to locate the bytes, including an index that was built
+  double ReadSeconds = 0;    ///< duration of RankRead::Read(); prefetch: from the first to the last task
+  /// Time in which the tasks waited for the storage, summed over all tasks; may exceed ReadSeconds.
+  double StorageSeconds = 0;
+  /// Time in which the tasks undid filters and placed values, summed over all tasks.
   double DecodeSeconds = 0;
   int Prefetches = 0;  ///< 1: the read was a prefetch; combined: number of ranks with a prefetch
   std::uint64_t PrefetchedBytes = 0;  ///< bytes that had been read when the step was requested

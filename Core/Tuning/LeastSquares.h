@@ -10,7 +10,8 @@
 
 namespace patchio {
 
-/// Finds the vector x of `Unknowns` numbers that minimizes the sum of weight (row . x - value)^2.
+/// Finds the vector x of `Unknowns` numbers that minimizes the sum of weight (row . x - value)^2 over all
+/// equations row . x = value, see Add().
 template <int Unknowns>
 class LeastSquares
 {

@@ -224,8 +224,8 @@ std::string RateText(double bytesPerSecond)
   return ByteText(bytesPerSecond) + "/s";
 }
 
-/// Returns the increase of a counter per second in multiples of `unit`, or nothing if the counter was reset
-/// or the result exceeds `limit`.
+/// Returns the increase per second of a counter that counts in steps of `unit`, or nothing if the counter was
+/// reset or the result is not below `limit`.
 std::optional<double> IncreasePerSecond(
     std::uint64_t before, std::uint64_t after, double unit, double seconds, double limit)
 {
@@ -285,7 +285,7 @@ OwnRate FetchedRate(
 LoadEstimate LoadOfQueue(const DeviceRates& device, const std::string& name, double confidence)
 {
   return {device.InFlight, confidence,
-      fmt::format("{}: {:.1f} requests in flight by others", name, device.InFlight)};
+      fmt::format("{}: {:.1f} requests of other programs in flight", name, device.InFlight)};
 }
 
 /// The least and the greatest number of requests by other programs in a disk.
@@ -352,9 +352,10 @@ LoadEstimate LoadOfDevice(
                         (AreNear(estimate.Load, inDisk * foreignRate / ownRate.Rate) ? 1 : 0.8);
   const double foreignRead = std::clamp(device->Read - ownRate.Rate, 0.0, foreignRate);
   const double foreignWrite = foreignRate - foreignRead;
-  estimate.Source = fmt::format("{}: others read {}{} of {}, with {:.0f} of {:.0f} requests in flight", name,
-      RateText(foreignRead), foreignWrite > 0.02 * all ? " and write " + RateText(foreignWrite) : "",
-      RateText(all), estimate.Load, device->InFlight);
+  estimate.Source =
+      fmt::format("{}: other programs read {}{} of {}, with {:.0f} of {:.0f} requests in flight", name,
+          RateText(foreignRead), foreignWrite > 0.02 * all ? " and write " + RateText(foreignWrite) : "",
+          RateText(all), estimate.Load, device->InFlight);
   return estimate;
 }
 
@@ -387,7 +388,8 @@ LoadEstimate LoadOfMachine(
   const double ownRate = localReads.Bytes / seconds;
   if (!(localReads.InFlight > 0) || ownRate * seconds < FewBytes) {
     return {client.InFlight, 0.5,
-        fmt::format("{}: {:.1f} requests in flight by others on this machine", name, client.InFlight)};
+        fmt::format(
+            "{}: {:.1f} requests of other programs on this machine in flight", name, client.InFlight)};
   }
   // Lustre may hide the statistics of the mount and still show the statistics of the targets.
   const double all = client.BytesRequested > 0 ? client.BytesRequested : client.BytesDelivered;
@@ -397,7 +399,8 @@ LoadEstimate LoadOfMachine(
   const double foreignRate = std::max(0.0, all - ownRate);
   const bool cached = client.BytesDelivered < 0.8 * all;
   return {localReads.InFlight * foreignRate / ownRate, cached ? 0.3 : 0.7,
-      fmt::format("{}: others on this machine read {} of {}", name, RateText(foreignRate), RateText(all))};
+      fmt::format(
+          "{}: other programs on this machine read {} of {}", name, RateText(foreignRate), RateText(all))};
 }
 
 /// Returns whether the servers answer about as fast as when idle, or nothing if no request was answered or
@@ -432,7 +435,7 @@ LoadEstimate LoadOfClient(const ClientRates& client, const LoadEstimate& machine
     return {machine.Load, std::min(0.5, machine.Confidence),
         machine.Source + "; the server responds as fast as when idle"};
   }
-  // The load seen here is a lower bound: without load on this machine, the load on other machines is unknown.
+  // The load by this machine is a lower bound of NC. Without such a load, nothing is known about NC.
   return machine.Load >= 1 ? LoadEstimate{machine.Load, std::min(0.4, machine.Confidence),
                                  machine.Source + "; the load of other machines is unknown"}
                            : UnknownLoad(machine.Source + "; the load of other machines is unknown");

@@ -61,7 +61,8 @@ struct LoadEstimate
 {
   double Load = 0;        ///< NC: requests of other programs in flight, counted like PatchIO's own requests
   double Confidence = 0;  ///< 0: NC is unknown, and Load is 0; 1: NC is certain
-  std::string Source;  ///< origin in one line of plain words: "device sda: others read 120 MB/s of 400 MB/s"
+  /// Origin in one line of plain words: "device sda: other programs read 120 MB/s of 400 MB/s".
+  std::string Source;
 };
 
 /// The totals of this reader's reads since the previous sample, on a group of ranks.

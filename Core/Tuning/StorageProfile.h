@@ -111,7 +111,7 @@ bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& sample
 /// Returns the current time in seconds since 1970.
 double CurrentUnixTime();
 
-/// Returns a time in seconds since 1970 as in "2026-01-31T12:00:00Z".
+/// Returns the text of a time in seconds since 1970, such as "2026-01-31T12:00:00Z".
 std::string UtcText(double seconds);
 
 }  // namespace patchio

@@ -36,7 +36,7 @@ struct ThreadObservations
 /// come or gone); the controller then forgets its knowledge.
 ///
 /// The controller is deterministic and uses no clocks or threads: ranks with the same observations are in the
-/// same state. A decision takes some hundred microseconds. Not thread-safe.
+/// same state. A decision takes a few hundred microseconds. Not thread-safe.
 class ThreadController
 {
 public:

@@ -26,7 +26,7 @@ struct Aggregation
   std::vector<RankGroup> Groups;  ///< by volume, the largest first; empty: no rank has data
   std::uint64_t Target = 0;       ///< intended bytes per writer: the largest volume x Reduction
   int Reduction = 1;              ///< factor by which the number of writers was reduced: 1, 2, 4 or 8
-  std::vector<int> WriterOf;      ///< by rank: the rank of its group that writes its data; -1: no data
+  std::vector<int> WriterOf;      ///< number of the rank that writes each rank's data; -1: no data
 };
 
 /// Number of bytes below which the share of a writer is too small for an efficient write.

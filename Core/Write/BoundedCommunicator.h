@@ -67,7 +67,7 @@ private:
   std::unique_ptr<PendingSends> PendingPositions;
   const double WaitSeconds;
   Position OwnPosition;
-  bool BarrierPassed = false;       ///< true: all ranks have entered the present call
+  bool BarrierPassed = false;       ///< true: all ranks have entered the current call
   std::map<int, Position> Notices;  ///< by rank: positions of other ranks that have given up
   std::string Fault;                ///< text of the Error after a wait that was given up; empty: no such wait
 };

@@ -225,7 +225,7 @@ void ChannelOutput::Write(std::size_t channel, container::StepToWrite step, std:
     throw Error(fault);
   }
   this->WriteParts(number, std::move(parts), bytes);
-  if (!copies || packs) {  // the write of chunks calls HDF5, and ParaView may use the same copy
+  if (!copies || packs) {  // compressed values need HDF5, and ParaView may use the same library
     thread.FinishWithoutLimit();
   }
 }
@@ -268,8 +268,8 @@ void ChannelOutput::WriteParts(std::int64_t step, std::vector<StepPart> parts, s
 }
 
 /// Writes the part of a step to its channel. Throws Error, the same on all ranks, if the write fails or a
-/// rank could not prepare the part; only the latter rank throws if the target copies parts. Collective: every
-/// writing rank calls it.
+/// rank could not prepare the part. If the target copies parts, only the ranks that could not prepare the
+/// part throw for that reason. Collective: every writing rank calls it.
 void ChannelOutput::WritePart(std::int64_t step, StepPart& part)
 {
   const Sink& sink = this->Sinks[part.Channel];
@@ -297,8 +297,7 @@ void ChannelOutput::Flush()
   this->Writer->Add(0, [this] {
     std::vector<std::string> faults;
     for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
-      const std::string fault =
-          CatchError([&] { this->Sinks[i].Destination->Flush(this->Sinks[i].Threads); });
+      const std::string fault = CatchError([&] { this->Sinks[i].Destination->Flush(); });
       faults.push_back(
           fault.empty() ? fault : fmt::format("Channel '{}': {}", this->Config.Channels[i].Name, fault));
     }

@@ -87,7 +87,7 @@ struct StepPart
   std::string Fault{};  ///< reason why this rank could not prepare the part; empty: no fault
 };
 
-/// The form in which a target needs the values of a step.
+/// The form in which ChannelOutput::Write() needs the values of a step.
 enum class ValueForm
 {
   Copies,  ///< all values at once, copied, because the caller's values may change
@@ -102,7 +102,8 @@ class ChannelOutput
 {
 public:
   /// Makes the targets. `ranks` must outlive this object. `asynchronous`: true if a separate thread of each
-  /// rank writes; these threads communicate through sockets. Collective: every rank of `ranks` calls it.
+  /// rank writes; these threads communicate through sockets. Throws Error like MakeSocketCommunicator().
+  /// Collective: every rank of `ranks` calls it.
   ChannelOutput(const OutputConfig& config, Communicator& ranks, bool asynchronous);
   /// Makes an output for the formats that need no declarations of a simulation (containers and GrADS files),
   /// in the modes `direct` and `thread`. Throws Error, the same on all ranks, for other configurations, and
@@ -121,9 +122,9 @@ public:
   std::vector<std::size_t> ChannelsFor(std::int64_t step) const;
 
   /// Writes a step to a channel. `bytes`: size of this rank's values. getValues(form) returns the values in
-  /// the form that the target needs. Throws Error, the same on all ranks, if the step could not be prepared
-  /// and will not be written; ThrowNewFaults() throws faults of the write. Collective: every rank of the
-  /// communicator calls it.
+  /// the form `form`. Throws Error, the same on all ranks, if the step could not be prepared and will not be
+  /// written; ThrowNewFaults() throws faults of the write. Collective: every rank of the communicator calls
+  /// it.
   void Write(std::size_t channel, container::StepToWrite step, std::uint64_t bytes,
       const std::function<container::HeldValues(ValueForm form)>& getValues);
   /// Throws Error, the same on all ranks, with the known faults of writes that were not thrown yet. A fault
@@ -131,7 +132,8 @@ public:
   /// calls it.
   void ThrowNewFaults();
   /// Waits until all steps are written, except for steps that targets gather; see Flush(). Throws Error like
-  /// ThrowNewFaults(), and after the time limit. Collective: every rank of the communicator calls it.
+  /// ThrowNewFaults(), and after OutputConfig::WaitSeconds. Collective: every rank of the communicator calls
+  /// it.
   void Finish();
   /// Waits like Finish(), but only for the writes of this rank, and without MPI, so that MPI may have been
   /// finalized. Returns the message of the Error that Finish() would throw, or an empty text. Not collective.
@@ -152,8 +154,8 @@ public:
   void Close() { this->Sinks.clear(); }
 
   /// Waits until this process has tried to write all its steps to `path`, so that the steps can be read, or
-  /// until the time limit of a wait. `path`: path of a channel, or of a file in the folder of a channel. Not
-  /// collective. Thread-safe.
+  /// until a wait has taken OutputConfig::WaitSeconds. `path`: path of a channel, or of a file in the folder
+  /// of a channel. Not collective. Thread-safe.
   static void WaitForWrites(const std::string& path);
 
 private:

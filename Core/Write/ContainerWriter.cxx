@@ -44,9 +44,9 @@ bool IsContainerFile(const fs::path& file)
          number.string().find_first_not_of("-.0123456789", std::strlen("step")) == std::string::npos;
 }
 
-/// Returns whether the file comes from a writer that was killed before the writer made a log, or no longer
-/// exists. All other files in a folder without a log, such as the steps of `patchio export`, belong to other
-/// programs.
+/// Returns whether the file comes from a writer that was killed before the writer made a log. Also returns
+/// true if the file no longer exists. All other files in a folder without a log, such as the steps of
+/// `patchio export`, belong to other programs.
 bool IsFromKilledWriter(const fs::path& file)
 {
   const std::string log = RecordLog::Frame(EncodeLogHead(), 0);
@@ -111,7 +111,7 @@ void CheckFiles(const std::string& folder)
     if (!IsContainerFile(file) || (!hasLog && !IsFromKilledWriter(file))) {
       throw FileError(folder, "a PatchIO container, or an unused name",
           "a folder with " + file.filename().string() +
-              (hasLog ? ", which no container has" : ", but without the log of a container"),
+              (hasLog ? ", which is not a file of a container" : ", but without the log of a container"),
           "Choose another name");
     }
   }

@@ -80,7 +80,7 @@ private:
   std::map<std::int64_t, KnownStep> Steps;  ///< the steps of the container, by number
   // The members below are used on rank 0 only.
   std::unique_ptr<Lock> WriterLock;
-  std::unique_ptr<PlainFile> Log;  ///< null until the first Commit() if the container replaces another
+  std::unique_ptr<PlainFile> Log;  ///< null until the first Commit() if Overwrite replaces a container
   std::uint64_t LogEnd = 0;
   bool HasLostSteps = false;  ///< true: several steps have files but no record; the files stay
   std::map<std::int64_t, std::vector<std::string>> Files;  ///< names of the files of each step in the log

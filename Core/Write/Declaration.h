@@ -66,13 +66,13 @@ public:
   const std::vector<int>& PatchesOf(int rank) const;
 
   bool HasGhosts(int variable) const { return this->DeclaredVariables[variable].Ghosts != Int3{0, 0, 0}; }
-  /// Returns the bytes of a variable on a patch in a buffer of several arrays: BytesOf(), rounded up so that
-  /// the next array is aligned for all types.
+  /// Returns the size, in bytes, of a variable's values on a patch in a buffer of several arrays: BytesOf(),
+  /// rounded up so that the next array is aligned for all types.
   std::uint64_t AlignedBytesOf(int variable, int patch) const
   {
     return RoundUp(this->BytesOf(variable, patch), sizeof(double));
   }
-  /// Returns the bytes of a variable on a patch, without ghosts.
+  /// Returns the size, in bytes, of a variable's values on a patch, without ghosts.
   std::uint64_t BytesOf(int variable, int patch) const;
   /// Copies the values of a variable on a patch, without ghosts. `from`: the simulation's array, with ghosts.
   /// `to`: memory for BytesOf() bytes. In both arrays, axis 0 is the fastest, and the components of a value
@@ -108,11 +108,11 @@ struct ArrayOfStep
   int Patch = 0;                   ///< index in the catalog
   const void* Values = nullptr;    ///< values without ghosts, or Original if the array has no copy
   bool IsNeededWhole = true;       ///< true: a target needs the whole array; see Target::CopiesParts()
-  const void* Original = nullptr;  ///< the simulation's array, with ghosts
+  const void* Original = nullptr;  ///< the simulation's array, with ghosts; null on an I/O rank
 };
 
 /// Encodes the list of a rank's arrays. `arrays`: sorted by variable and then by patch. `hasAll`: true if
-/// each patch of the rank has each selected variable; the result then has one byte.
+/// each patch of the rank has each variable that a channel of the step writes; the result then has one byte.
 std::string EncodeArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll);
 /// Encodes the reason `fault` why a rank cannot provide its arrays, in place of the result of EncodeArrays().
 std::string EncodeFault(const std::string& fault);

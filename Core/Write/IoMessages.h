@@ -143,8 +143,8 @@ private:
 
 /// Returns whether all requests are complete; does not wait.
 bool AreComplete(std::vector<MPI_Request>& requests);
-/// Begins to receive a message of buffer.Size() bytes from rank `source`. `buffer` must exist until the
-/// returned requests are complete.
+/// Begins to receive a message of buffer.Size() bytes with the tag ValuesTag from rank `source`. `buffer`
+/// must exist until the returned requests are complete.
 std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& buffer, int source);
 /// Receives a message with the tag `tag`, if such a message has arrived; does not wait. `from`: rank of the
 /// sender, or MPI_ANY_SOURCE; receives the rank of the actual sender. Returns whether a message has arrived.

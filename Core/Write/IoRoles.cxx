@@ -68,7 +68,7 @@ private:
   /// `share`.
   std::size_t CutIndex(const std::vector<int>& ranks, double share) const
   {
-    const auto weight = [this](double sum, int rank) { return sum + double(this->Ranks[rank].Values) + 1; };
+    const auto weight = [this](double sum, int rank) { return sum + double(this->Ranks[rank].Cells) + 1; };
     const double target = share * std::accumulate(ranks.begin(), ranks.end(), 0.0, weight);
     double before = 0;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -204,10 +204,10 @@ std::vector<int> IoRoles::MapComputeRanks(const Declaration& declared) const
         const double middle = 0.5 * (double(patch.Cells.Lower[axis]) + patch.Cells.Upper[axis] + 1);
         sum[axis] += double(patch.Cells.CellCount()) * middle * spacing[axis];
       }
-      one.Values += static_cast<std::uint64_t>(patch.Cells.CellCount());
+      one.Cells += static_cast<std::uint64_t>(patch.Cells.CellCount());
     }
-    for (int axis = 0; axis < 3 && one.Values > 0; ++axis) {
-      one.Centre[axis] = sum[axis] / double(one.Values);
+    for (int axis = 0; axis < 3 && one.Cells > 0; ++axis) {
+      one.Centre[axis] = sum[axis] / double(one.Cells);
     }
   }
   std::vector<int> machines;

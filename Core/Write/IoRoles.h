@@ -23,9 +23,9 @@ std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoL
 /// The properties of a compute rank that determine its I/O rank.
 struct ComputeRank
 {
-  Double3 Centre{0, 0, 0};   ///< centre of the rank's patches
-  std::uint64_t Values = 0;  ///< amount of data that the rank sends: number of cells
-  int Machine = 0;           ///< number of the rank's machine
+  Double3 Centre{0, 0, 0};  ///< centre of the rank's patches
+  std::uint64_t Cells = 0;  ///< number of cells, in proportion to the data that the rank sends
+  int Machine = 0;          ///< number of the rank's machine
 };
 
 /// Returns the I/O rank of each compute rank, as a number among the I/O ranks. `machines`: number of each I/O
@@ -53,6 +53,7 @@ public:
   /// Returns the communicator of the ranks that have the same role as this rank.
   MPI_Comm RoleCommunicator() const { return this->SameRole; }
   bool IsComputeRank() const { return !this->IsIoRank[this->OwnRank]; }
+  /// Returns the number of this rank among all ranks.
   int Rank() const { return this->OwnRank; }
 
   /// Return the numbers, among all ranks, of the compute ranks and of the I/O ranks.

@@ -27,7 +27,7 @@ public:
   bool CopiesParts() const override { return true; }
   std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& declared, std::size_t variables) override;
   PendingStep Prepare(container::StepToWrite step, const SimulationArrays& source) override;
-  void Flush(int /*threads*/) override { this->Writer.Flush(); }
+  void Flush() override { this->Writer.Flush(); }
   void MarkLost(std::int64_t step) override { this->Writer.MarkLost(step); }
 
 private:

@@ -48,8 +48,8 @@ struct Output::Step
 
   /// Returns the number of bytes that CopyArrays(allArrays) allocates.
   std::uint64_t BytesToCopy(bool allArrays) const;
-  /// Copies the arrays that targets need whole, without ghosts: only the arrays with ghosts or, if
-  /// `allArrays` is true, all these arrays, so that the simulation may change its arrays.
+  /// Copies arrays that targets need whole, without ghosts. `allArrays`: true to copy all these arrays, so
+  /// that the simulation may change its arrays; false to copy only the arrays with ghosts.
   void CopyArrays(bool allArrays);
   /// Runs `work` unless Fault is set. Stores the message of an Error of `work` in Fault.
   void TryTo(const std::function<void()>& work)
@@ -205,8 +205,9 @@ void Output::CheckMemory(const Step& step, std::uint64_t bytes) const
 }
 
 /// Gathers the encoded lists of the arrays of all ranks. If the steps of the ranks differ or a rank has a
-/// fault, informs the targets that the step is lost, and throws Error, the same on all ranks. Collective:
-/// every compute rank calls it.
+/// fault, informs the targets that the step is lost, and throws Error, the same on all ranks. If all targets
+/// copy parts, does not communicate, and returns lists with all arrays. Collective: every compute rank calls
+/// it.
 std::vector<std::string> Output::GatherArrayLists(const Step& step)
 {
   const auto copiesParts = [this](
@@ -311,7 +312,7 @@ void Output::CheckChannelPaths() const
   }
 }
 
-MPI_Comm Output::Compute()
+MPI_Comm Output::SeparateRanks()
 {
   if (!this->Roles) {
     return this->UserComm;
@@ -352,7 +353,7 @@ std::uint64_t Output::PeakMemory() const
                           : this->Writer->Thread().PeakMemory();
 }
 
-/// Replaces the present declaration by a copy, and returns the copy for changes. Steps in progress use the
+/// Replaces the current declaration by a copy, and returns the copy for changes. Steps in progress use the
 /// earlier declaration.
 Declaration& Output::NewDeclaration()
 {
@@ -415,9 +416,9 @@ std::string Output::TakeFaults()
   return this->Sender ? this->Sender->TakeFaults() : this->Writer->Thread().TakeFaults();
 }
 
-/// Writes a step without I/O ranks. A writing thread gets a copy of the values. If the copy
-/// would exceed the memory limit, the thread writes the simulation's own arrays, and this method waits for
-/// the write. Collective: every compute rank calls it.
+/// Writes a step without I/O ranks. A writing thread gets a copy of the values. If the copy would exceed the
+/// memory limit, the thread writes the simulation's own arrays, and this method waits for the write.
+/// Collective: every compute rank calls it.
 void Output::WriteStep(const std::shared_ptr<Step>& step)
 {
   WritingThread& thread = this->Writer->Thread();
@@ -450,7 +451,8 @@ void Output::SendStep(Step& step)
   this->Sender->Send(std::move(command), step.Declared, bytes, [&](std::byte* to) { step.Pack(to); });
 }
 
-/// Informs the targets of this rank or, on a compute rank with I/O ranks, the I/O ranks that a step is lost.
+/// Informs the targets of this rank that a step is lost. With Mode::Ranks, a compute rank informs the I/O
+/// ranks instead.
 void Output::MarkLost(std::int64_t step)
 {
   this->Sender ? this->Sender->MarkLost(step) : this->Writer->MarkLost(step, this->Writer->ChannelsFor(step));

@@ -30,15 +30,16 @@ public:
   /// Collective: every rank of `comm` calls it.
   Output(const OutputConfig& config, MPI_Comm comm);
   /// Waits for the write in progress. With Mode::Thread, pending steps after that write are lost, unless
-  /// Flush() has returned. With Mode::Ranks, ends the I/O ranks unless Close() has; collective: every rank of
-  /// the communicator calls it.
+  /// Flush() has returned. With Mode::Ranks, ends the I/O ranks unless Close() has ended them; collective:
+  /// every rank of the communicator calls it.
   ~Output();
 
   /// Separates compute ranks and I/O ranks. With Mode::Ranks, returns the communicator of the compute ranks
   /// on compute ranks. On I/O ranks, writes steps until the compute ranks have called Close(), and then
-  /// returns MPI_COMM_NULL. In other modes, returns the communicator of the constructor. Call this method
-  /// before the methods below. Collective: every rank of the communicator calls it.
-  MPI_Comm Compute();
+  /// returns MPI_COMM_NULL. In other modes, returns the communicator of the constructor. If the mode may be
+  /// Mode::Ranks, call this method before the methods below. Collective: every rank of the communicator calls
+  /// it.
+  MPI_Comm SeparateRanks();
 
   /// Runs `work`, a declaration of the simulation. If `work` fails, throws Error, and Write() throws Error,
   /// too, because arrays might be assigned to the wrong patches or variables. `call`: name of the C function.
@@ -59,8 +60,8 @@ public:
   /// Also throws Error for faults of earlier steps that were not thrown yet; this step is then written
   /// nevertheless.
   void Write(std::int64_t step, double time, const void* const* values);
-  /// Returns when all steps are on the storage. Throws Error like Write(). Collective: every compute rank
-  /// calls it.
+  /// Returns when all steps are on the storage. Throws Error for faults that were not thrown yet, and after
+  /// the time limit. Collective: every compute rank calls it.
   void Flush();
   /// Writes all steps like Flush(), and ends the I/O ranks. `call`: name of the C function for messages. If
   /// ranks have given up waiting for each other, each rank still waits for its pending steps, for
@@ -95,8 +96,8 @@ private:
   const MPI_Comm UserComm;
   std::unique_ptr<IoRoles> Roles;              ///< with Mode::Ranks only
   std::unique_ptr<BoundedCommunicator> Ranks;  ///< all ranks; with Roles, the ranks with this rank's role
-  std::unique_ptr<StepSender> Sender;          ///< on a compute rank
-  std::unique_ptr<StepReceiver> Receiver;      ///< on an I/O rank
+  std::unique_ptr<StepSender> Sender;          ///< with Mode::Ranks, on a compute rank
+  std::unique_ptr<StepReceiver> Receiver;      ///< with Mode::Ranks, on an I/O rank
   std::shared_ptr<const Declaration> Declared = std::make_shared<Declaration>();
   std::map<std::string, std::string> FailedCalls;  ///< messages of failed declarations, by C function
   std::unique_ptr<ChannelOutput> Writer;

@@ -106,7 +106,7 @@ constexpr std::uint64_t LargestConfig = 16 << 20;
 /// has a key twice, because the JSON library would ignore all values except the last.
 json Parse(const std::string& text, const std::string& name)
 {
-  std::vector<std::set<std::string>> keys;  // keys of the objects that enclose the present position
+  std::vector<std::set<std::string>> keys;  // keys of the objects that enclose the current position
   const auto check = [&](int /*depth*/, json::parse_event_t event, const json& value) {
     if (event == json::parse_event_t::object_start) {
       keys.emplace_back();
@@ -192,6 +192,7 @@ const json* Section::Find(const char* key)
   return found == this->Object.end() ? nullptr : &*found;
 }
 
+/// Parses a size such as "512 MB". Returns the number of bytes, or 0 if the text is not a size.
 std::uint64_t ParseBytes(const std::string& text)
 {
   static const std::map<std::string, double> units{
@@ -279,7 +280,7 @@ void CheckPeriods(const std::vector<SensorCuboid>& cuboids, const Section& secti
   for (auto longer = periods.begin(); longer != periods.end() && std::next(longer) != periods.end();
        ++longer) {
     if (*std::next(longer) % *longer != 0) {
-      section.Fail("cuboids with periods that are multiples of each other",
+      section.Fail("cuboids whose periods are multiples of all shorter periods",
           fmt::format("{} and {}", *longer, *std::next(longer)));
     }
   }

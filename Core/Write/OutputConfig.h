@@ -69,7 +69,7 @@ struct Channel
 /// The threads or ranks that write the steps.
 enum class Mode
 {
-  Direct,  ///< a call returns when the step is on the storage
+  Direct,  ///< a call returns after the write of the step; the calling thread writes
   Thread,  ///< a call returns when the values are copied; a thread of each rank writes the values
   Ranks    ///< a call returns when the values are being sent to I/O ranks, which write the values
 };
@@ -120,8 +120,8 @@ void MakeWritableFolder(const std::string& path);
 
 /// A set of variables as a short list of integers, after B. Yang et al. (2022, see the top of this file). The
 /// variables are sorted by name. Each variable has a binary digit, which is 1 if the set contains the
-/// variable. Each 31 digits form an integer, with the first digit as the highest. The digits that remain form
-/// the last integer.
+/// variable. Each group of 31 digits forms an integer, with the first digit as the highest. The remaining
+/// digits form the last integer.
 using VariableCode = std::vector<std::int32_t>;
 
 /// Encodes a set of variables. `names`: names of all variables. `selected`: one flag per variable, whether

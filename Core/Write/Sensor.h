@@ -30,7 +30,7 @@ struct Sensor
 Sensor ReadSensorMask(const std::string& path);
 
 /// The portion of a sensor that one file contains. A k-Wave file contains either cuboids or points, sampled
-/// with one period. Each cuboid is a data set; all points together are one data set.
+/// with one period. For each variable, each cuboid is a data set, and all points together are one data set.
 struct SensorPortion
 {
   std::string Path;
@@ -38,7 +38,7 @@ struct SensorPortion
   std::vector<Box> Cuboids;
   std::vector<std::int64_t> Points;  ///< empty if Cuboids is not empty
 
-  /// Returns the number of data sets.
+  /// Returns the number of data sets of each variable.
   std::size_t SetCount() const { return this->Cuboids.empty() ? 1 : this->Cuboids.size(); }
   /// Returns the number of values of a data set at each step.
   std::int64_t ValueCount(std::size_t set) const

@@ -255,9 +255,9 @@ void SensorFile::Create(bool overwrite)
   this->File->Write(0, this->Image.data(), this->Image.size());
 }
 
-/// Changes all numbers in one write, so that readers see either all steps or no step. k-Wave counts steps
-/// from 1, the step at time 0; the number of the first step in a file follows from Nt and the length of the
-/// data sets. Nt and dt cannot express steps that begin at 3 dt with a distance of 4 dt, or unequal
+/// Changes all numbers in one write, so that readers see either all new steps or none of them. k-Wave counts
+/// steps from 1, the step at time 0; the number of the first step in a file follows from Nt and the length of
+/// the data sets. Nt and dt cannot express steps that begin at 3 dt with a distance of 4 dt, or unequal
 /// distances. So the file also contains the exact times.
 void SensorFile::Commit(const std::vector<double>& times)
 {
@@ -446,8 +446,9 @@ bool SensorWriter::IsFlushDue() const
 }
 
 /// Plans the writing ranks and the number of steps per write, for the patches of the last sample. Throws
-/// Error, the same on all ranks, if a rank lacks the values, the ranks differ, patches do not cover the
-/// sensor or the memory does not suffice for a step. Collective: every writing rank calls it.
+/// Error, the same on all ranks, if a rank lacks the values, if the ranks have different steps, if the
+/// patches do not cover the sensor, or if the memory does not suffice for a step. Collective: every writing
+/// rank calls it.
 void SensorWriter::MakeSharedPlan(int concurrency)
 {
   RunOnAllRanks(this->Ranks, [this] { this->CheckSamples(); });
@@ -521,8 +522,8 @@ void SensorWriter::CheckCoverage() const
 }
 
 /// Exchanges the gathered values, waits for the previous write, and begins the next write. Each writer gets a
-/// range of the length in the plan, and a number of concurrent requests in proportion to the length.
-/// Collective: every writing rank calls it.
+/// range with the number of bytes in the plan, and a number of concurrent requests in proportion to this
+/// number. Collective: every writing rank calls it.
 void SensorWriter::WriteGathered()
 {
   this->CheckSameSteps();

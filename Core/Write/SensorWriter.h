@@ -124,7 +124,7 @@ public:
 private:
   struct Region;
   struct Request;
-  /// The plan for the present patches; the same on all ranks, except for Local.
+  /// The plan for the current patches; the same on all ranks, except for Local.
   struct SharedPlan
   {
     std::shared_ptr<const LocalSensor> Local;
@@ -185,7 +185,7 @@ private:
   LostSteps Lost;
   std::string Fault;  ///< reason why steps are lost; empty: no fault
 
-  /// Work on some steps, in progress.
+  /// Work in progress on some steps.
   struct Task
   {
     std::string Steps;  ///< numbers of the steps, for messages

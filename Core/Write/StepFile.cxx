@@ -37,6 +37,7 @@ std::uint64_t ListBytesOf(const StepFilePlan& plan)
   return bytes;
 }
 
+/// Returns the approximate number of groups and data sets of the file.
 std::size_t ObjectsOf(const StepFilePlan& plan)
 {
   constexpr std::size_t ofSet = 4;  // including the initial space of a chunk list

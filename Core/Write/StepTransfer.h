@@ -20,8 +20,9 @@
 namespace patchio::output {
 
 /// Sends the steps of a compute rank. A step is sent as soon as the I/O ranks have room for the step: the
-/// water mark X is at least the bytes D of the step. If the last report of any I/O rank has a smaller water
-/// mark, all I/O ranks get the command to make room, and the simulation waits for the I/O ranks.
+/// water mark X is at least the bytes D of the step. If the water mark of any compute rank is smaller, or if
+/// the declaration has changed, all I/O ranks get the command to make room, and the simulation waits for the
+/// I/O ranks.
 ///
 /// A wait that exceeds OutputConfig::WaitSeconds ends with an Error. Further waits then end at once until the
 /// I/O rank sends a message, so that a simulation does not wait at each step for an I/O rank that has died.
@@ -39,7 +40,7 @@ public:
   /// being sent. Throws Error after the time limit. Does not wait if `bytes` exceeds the memory limit. Not
   /// collective.
   void WaitForMemory(std::uint64_t bytes);
-  /// Sends a step. `step`: the command to receive the step. `declared`: the present declaration. `bytes`:
+  /// Sends a step. `step`: the command to receive the step. `declared`: the current declaration. `bytes`:
   /// size of this rank's values. pack(buffer) copies the values into a buffer. Throws Error, the same on all
   /// ranks, if an I/O rank has too little memory or does not make room in time; the step is then lost.
   /// Collective: every compute rank calls it.
@@ -47,7 +48,8 @@ public:
       const std::function<void(std::byte*)>& pack);
   /// Records a lost step. The command to receive the next step informs the I/O ranks.
   void MarkLost(std::int64_t step) { this->Lost.push_back(step); }
-  /// Waits until all sent steps are written or lost. Throws Error after the time limit. Not collective.
+  /// Waits until, on this rank's I/O rank, all sent steps are written or lost. Throws Error after the time
+  /// limit. Not collective.
   void Finish();
   /// Commands the I/O ranks to end after the last write, and waits until the I/O ranks have ended. Throws
   /// Error after the time limit. Do not send steps afterwards. Collective: every compute rank calls it.
@@ -125,7 +127,7 @@ public:
   /// reason why the write failed, or an empty text. Thread-safe.
   void MarkWritten(const std::string& fault);
   /// Ends the wait of the compute ranks in StepSender::End(), after all reports are sent. Gives up after
-  /// OutputConfig::WaitSeconds. Collective: every I/O rank calls it, and every compute rank
+  /// OutputConfig::WaitSeconds. Collective: every I/O rank calls it, while every compute rank calls
   /// StepSender::End().
   void End();
 

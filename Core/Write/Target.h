@@ -16,8 +16,8 @@ namespace patchio::output {
 
 /// A function that writes a prepared step. `values`: this rank's values; only containers support
 /// HeldValues::Next. `threads`: number of concurrent requests. When the function returns, the step is on the
-/// storage, and readers see the step, unless the target gathers steps; see Flush(). Throws Error, the same on
-/// all ranks, if the step is lost. Collective: every writing rank calls it.
+/// storage, and readers see the step, unless the target gathers steps; see Target::Flush(). Throws Error, the
+/// same on all ranks, if the step is lost. Collective: every writing rank calls it.
 using PendingStep = std::function<void(container::HeldValues values, int threads)>;
 
 /// A simulation's array: the values of a variable on a patch, with ghosts.
@@ -46,13 +46,13 @@ public:
   /// Prepares a step: makes all HDF5 calls of the write, except the calls for compressed values. Call this
   /// method on the simulation's thread: the HDF5 library is not thread-safe, and the simulation may use it.
   /// Steps must be written in the order of the calls of Prepare(). `source`: arrays for a target that copies
-  /// parts. That target throws Error only if the step number is not above the last step number, as if this
-  /// rank had not written the step; the PendingStep informs the other ranks of all other faults. Other
-  /// targets throw Error if they cannot write the step. Not collective, but all ranks must call it.
+  /// parts. That target throws Error only if the step number is not above the last step number; this rank
+  /// then must not take part in the write. The PendingStep informs the other ranks of all other faults. Other
+  /// targets may throw Error if they cannot write the step. Not collective, but all ranks must call it.
   virtual PendingStep Prepare(container::StepToWrite step, const SimulationArrays& source) = 0;
-  /// Writes the steps that the target has gathered, with `threads` requests at a time. Throws Error, the same
-  /// on all ranks. Collective: every writing rank calls it.
-  virtual void Flush(int /*threads*/) {}
+  /// Writes the steps that the target has gathered. Throws Error, the same on all ranks. Collective: every
+  /// writing rank calls it.
+  virtual void Flush() {}
   /// Informs the target that a step is lost. Files without step numbers either contain undefined values for
   /// the step, or accept no later steps. Not collective, but all ranks must call it, in the order of the
   /// writes.
@@ -61,8 +61,8 @@ public:
   /// Returns whether Prepare() copies the needed parts of the simulation's arrays, so that the caller need
   /// not copy whole arrays. The PendingStep then needs no values.
   virtual bool CopiesParts() const { return false; }
-  /// Returns the most bytes of a step that a target that copies parts keeps on this rank; 0 for other
-  /// targets. `variables`: number of variables of the channel.
+  /// Returns the largest number of bytes that a target that copies parts keeps for one step on this rank; 0
+  /// for other targets. `variables`: number of variables of the channel.
   virtual std::uint64_t BytesOf(
       const std::shared_ptr<const Declaration>& /*declared*/, std::size_t /*variables*/)
   {

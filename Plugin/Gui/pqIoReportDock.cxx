@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* PropertyName = "IOReportData";
 
-/// Returns `source` if this source has a report, otherwise the first source with a report among the inputs of
-/// `source` and their inputs. Null: no source has a report.
+/// Returns `source` if this source has the property PropertyName, otherwise the first source with this
+/// property among the inputs of `source` and their inputs. Null: no source has the property.
 pqPipelineSource* ReportingSource(pqPipelineSource* source)
 {
   if (!source || source->getProxy()->GetProperty(PropertyName)) {

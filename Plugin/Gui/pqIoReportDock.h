@@ -2,9 +2,10 @@
  * @class pqIoReportDock
  * @brief The window View > I/O Report: the cost of the active reader's last read, as a table and plots
  *
- * The reader is the active source, or the first source before the active source in the pipeline that has the
- * information-only property "IOReportData"; otherwise, the window keeps its previous reader. While the window
- * is open, the window fetches this property from the server after each update and render.
+ * The reader is the active source if this source has the information-only property "IOReportData", otherwise
+ * the first source with this property before the active source in the pipeline. If there is no such source,
+ * the window keeps its previous reader. While the window is open, the window fetches the property from the
+ * server after each update and render.
  */
 #ifndef pqIoReportDock_h
 #define pqIoReportDock_h

@@ -47,7 +47,7 @@ private:
   Q_DISABLE_COPY(pqIoReportWidget)
 
   /**
-   * Breaks lines at the visible edge of the panel, because this widget may be wider.
+   * Breaks lines at the visible edge of the panel, because this widget may be wider than the panel.
    */
   void wrapToPanel();
 

@@ -35,8 +35,9 @@ private:
   vtkSMProperty* const Range;
   vtkSMProperty* const Array;  ///< the property "ValueArray"; null for LevelRange
   QLabel* const RangeLabel;
-  QString LastArray;             ///< name of the array of LastRange
-  double LastRange[2] = {0, 0};  ///< finite range of the values last read of LastArray; may be empty
+  QString LastArray;  ///< name of the array of LastRange
+  /// The range of the finite values last read of LastArray. LastRange[0] > LastRange[1]: no value is finite.
+  double LastRange[2] = {0, 0};
 };
 
 #endif

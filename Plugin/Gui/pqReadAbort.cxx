@@ -77,7 +77,7 @@ private:
 
 namespace {
 
-/// The visible windows of the program, and its abort button.
+/// The visible windows of the program, and the abort button.
 struct Windows
 {
   std::set<xcb_window_t> Ids;
@@ -209,9 +209,9 @@ struct AbortKeys::Internals
   const InputState Input;
   std::mutex Mutex;
   std::condition_variable Change;
-  Windows ProgramWindows;  ///< under the mutex
-  bool Watching = false;   ///< under the mutex
-  bool Stopping = false;   ///< under the mutex
+  Windows ProgramWindows;  ///< protected by Mutex
+  bool Watching = false;   ///< protected by Mutex
+  bool Stopping = false;   ///< protected by Mutex
   std::atomic<bool> Pressed{false};
   std::thread Thread;
 
@@ -523,7 +523,7 @@ void pqReadAbort::enableApply(const Sources& sources)
         for (const QPointer<pqPipelineSource>& source : sources) {
           if (source && WasAborted(source->getProxy())) {
             StopAnimations(source->getProxy());
-            this->Aborted.insert(source);
+            this->AbortedSources.insert(source);
             source->setModifiedState(pqProxy::MODIFIED);
           }
         }
@@ -536,7 +536,7 @@ void pqReadAbort::enableApply(const Sources& sources)
 void pqReadAbort::onModifiedStateChanged(pqServerManagerModelItem* item)
 {
   auto* source = qobject_cast<pqPipelineSource*>(item);
-  if (source && source->modifiedState() == pqProxy::UNMODIFIED && this->Aborted.remove(source)) {
+  if (source && source->modifiedState() == pqProxy::UNMODIFIED && this->AbortedSources.remove(source)) {
     source->getProxy()->InvokeCommand("ReadAgain");
     source->getProxy()->MarkDirty(source->getProxy());
   }

@@ -66,8 +66,9 @@ private:
 
   std::unique_ptr<AbortKeys> Keys;
   QPointer<pqProgressWidget> StatusBar;
-  QSet<pqPipelineSource*> Aborted;  ///< sources that Apply reads again; the pointers are never dereferenced
-  bool Aborting = false;            ///< true: the user has stopped the current read
+  /// The sources that Apply reads again. The pointers are never dereferenced.
+  QSet<pqPipelineSource*> AbortedSources;
+  bool Aborting = false;  ///< true: the user has stopped the current read
   bool ButtonEnabled = false;
 };
 

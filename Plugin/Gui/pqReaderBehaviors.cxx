@@ -63,7 +63,7 @@ void RenameReaderEntry(QObject* dialog)
 }
 
 /// Adds the arrays of the property `available` that the panel's list, the property `list`, lacks, with their
-/// settings. A reload or a change of the step may have brought new arrays.
+/// settings (selected or not). A reload or a change of the step may have brought new arrays.
 void AddNewArrays(vtkSMProxy* reader, const char* list, const char* available)
 {
   vtkSMPropertyHelper listed(reader, list), found(reader, available);
@@ -88,7 +88,7 @@ void AddNewArrays(vtkSMProxy* reader, const char* list, const char* available)
   }
 }
 
-/// Returns whether the reader `source` has a date, and the user wants to see the date.
+/// Returns whether the data of the reader `source` have a date, and the reader's property ShowDate is on.
 bool ShouldShowDate(pqPipelineSource* source)
 {
   vtkSMSourceProxy* reader = source->getSourceProxy();
@@ -188,7 +188,7 @@ DateInView::Label DateInView::MakeLabel(pqPipelineSource* source, pqView* view) 
   for (const auto& proxy : {filter, text}) {
     proxy->PrototypeOn();  // keeps the proxy out of the undo stack
   }
-  // ParaView's widgets are shown in the same way.
+  // ParaView shows its own widgets in the same way.
   vtkSMPropertyHelper(view->getProxy(), "HiddenRepresentations").Add(text);
   view->getProxy()->UpdateVTKObjects();
   return {view, text};

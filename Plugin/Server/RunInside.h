@@ -11,10 +11,11 @@ class vtkPatchFilter;
 
 namespace patchio {
 
-/// Fills `output` by `inner` if the settings select PatchIO's filters (vtkPatchSettings) and `inner` supports
-/// `input` and its own properties. `outer` reports the progress of `inner`, and an abort of `outer` during
-/// the call (an earlier abort is reset) stops `inner`. Returns whether `inner` has filled `output`, the same
-/// on all ranks. Throws exceptions such as std::bad_alloc. Collective: every rank calls it.
+/// Fills `output` by `inner` if the setting Fast Extraction (vtkPatchSettings) is on and `inner` supports
+/// `input` and the values that the properties of `inner` have. `outer` reports the progress of `inner`, and
+/// an abort of `outer` during the call (an earlier abort is reset) stops `inner`. Returns whether `inner` has
+/// filled `output`, the same on all ranks. Throws exceptions such as std::bad_alloc. Collective: every rank
+/// of the global controller calls it.
 bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input, vtkDataObject* output);
 
 /// The three implementations of a filter of ParaView that PatchIO replaces. The integers are the results of
@@ -30,9 +31,10 @@ struct Implementations
   std::function<int()> BySuperclass;
 };
 
-/// Executes the first of the implementations that supports the filter's input. Turns an exception into an
-/// error of `filter`, see RunAndReportErrors(). Returns the result of the implementation; 1 for ByPatchIO,
-/// and after an exception. Collective if the input is composite data or a data set: every rank calls it.
+/// Executes the first of the implementations that supports the input and the properties of `filter`. Turns an
+/// exception into an error of `filter`, see RunAndReportErrors(). Returns 1 after ByPatchIO and after an
+/// exception, otherwise the result of the implementation. Collective if the input is composite data or a data
+/// set: every rank of the global controller calls it.
 int Execute(vtkAlgorithm& filter, vtkInformationVector** inputs, vtkInformationVector* outputs,
     const Implementations& implementations);
 

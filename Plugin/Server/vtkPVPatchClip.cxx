@@ -82,11 +82,11 @@ bool vtkPVPatchClip::ClipByPatchIO(vtkDataObject* input, vtkDataObject* output)
   if (!this->UsePatchIO || exact) {
     return false;
   }
-  this->Inner->SetClipFunction(function);
-  this->Inner->SetValue(clipper->GetUseValueAsOffset() && !crinkle ? clipper->GetValue() : 0.0);
-  this->Inner->SetInsideOut(clipper->GetInsideOut() != 0);
-  this->Inner->SetWholeCells(crinkle);
-  return patchio::RunInside(*this->Inner, *this, input, output);
+  this->InnerFilter->SetClipFunction(function);
+  this->InnerFilter->SetValue(clipper->GetUseValueAsOffset() && !crinkle ? clipper->GetValue() : 0.0);
+  this->InnerFilter->SetInsideOut(clipper->GetInsideOut() != 0);
+  this->InnerFilter->SetWholeCells(crinkle);
+  return patchio::RunInside(*this->InnerFilter, *this, input, output);
 }
 
 int vtkPVPatchClip::ClipByParaView(vtkDataObject* input, vtkDataObject* output)

@@ -48,7 +48,7 @@ private:
   int ClipByParaView(vtkDataObject* input, vtkDataObject* output);
 
   bool UsePatchIO = true;
-  vtkNew<vtkPatchClip> Inner;
+  vtkNew<vtkPatchClip> InnerFilter;
 };
 
 #endif

@@ -16,8 +16,8 @@
 
 namespace {
 
-/// Returns `input` if `input` is composite data, whose blocks are processed together. Returns null for data
-/// sets and for vtkNonOverlappingAMR.
+/// Returns `input` if `input` is composite data whose blocks are processed together. Returns null for
+/// vtkNonOverlappingAMR and for data that are not composite.
 vtkCompositeDataSet* BlocksIn(vtkDataObject* input)
 {
   return vtkNonOverlappingAMR::SafeDownCast(input) ? nullptr : vtkCompositeDataSet::SafeDownCast(input);
@@ -91,20 +91,20 @@ bool vtkPVPatchContour::ContourByPatchIO(vtkDataObject* input, vtkDataObject* ou
   if (!this->UsePatchIO || !isSupported || !this->GetGenerateTriangles()) {
     return false;
   }
-  this->Inner->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
-  this->Inner->SetNumberOfContours(static_cast<int>(this->GetNumberOfContours()));
+  this->InnerFilter->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
+  this->InnerFilter->SetNumberOfContours(static_cast<int>(this->GetNumberOfContours()));
   for (int i = 0; i < this->GetNumberOfContours(); ++i) {
-    this->Inner->SetValue(i, this->GetValue(i));
+    this->InnerFilter->SetValue(i, this->GetValue(i));
   }
-  this->Inner->SetComputeScalars(this->GetComputeScalars() != 0);
-  this->Inner->SetComputeNormals(this->GetComputeNormals() != 0);
-  this->Inner->SetComputeGradients(this->GetComputeGradients() != 0);
-  this->Inner->SetDoublePoints(this->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION);
-  return patchio::RunInside(*this->Inner, *this, input, output);
+  this->InnerFilter->SetComputeScalars(this->GetComputeScalars() != 0);
+  this->InnerFilter->SetComputeNormals(this->GetComputeNormals() != 0);
+  this->InnerFilter->SetComputeGradients(this->GetComputeGradients() != 0);
+  this->InnerFilter->SetDoublePoints(this->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION);
+  return patchio::RunInside(*this->InnerFilter, *this, input, output);
 }
 
-/// Makes contours by ParaView's own filter. If the contoured array is a cell array, first converts cell
-/// arrays to point arrays. Returns 0 after an error, otherwise 1.
+/// Makes contours by ParaView's own filter. For a cell array of a data set or of blocks, first converts the
+/// cell arrays to point arrays. Returns 0 after an error, otherwise 1.
 int vtkPVPatchContour::ContourByParaView(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {

@@ -5,9 +5,11 @@
  * While the plugin is loaded, ParaView's Contour is this class (ReplacedFilters.xml). vtkPatchContour makes
  * the contours of the input that vtkPatchContour supports. ParaView's own filter makes all other contours: of
  * other input, of point arrays of a single grid, without GenerateTriangles, and all contours while UsePatchIO
- * or the setting Fast Extraction is off; cell arrays first become point arrays.
+ * or the setting Fast Extraction is off. Before ParaView's filter contours a cell array of a data set or of
+ * blocks, this class converts the cell arrays to point arrays.
  *
- * Collective: every rank calls the filter. All ranks use the same filter.
+ * Collective: every rank executes the filter. Either vtkPatchContour makes the contours on all ranks, or
+ * ParaView's filter does.
  */
 #ifndef vtkPVPatchContour_h
 #define vtkPVPatchContour_h
@@ -53,7 +55,7 @@ private:
   int ContourByParaView(vtkInformation*, vtkInformationVector**, vtkInformationVector*);
 
   bool UsePatchIO = true;
-  vtkNew<vtkPatchContour> Inner;
+  vtkNew<vtkPatchContour> InnerFilter;
 };
 
 #endif

@@ -20,8 +20,8 @@ namespace {
 /// Interval in seconds between two progress messages.
 constexpr double ProgressInterval = 0.05;
 
-/// Returns whether an abort message waits in the client's socket. At most a few requests of some hundred
-/// bytes precede the message, because the client waits for replies after a few requests.
+/// Returns whether an abort message waits in the client's socket. At most a few requests of a few hundred
+/// bytes each precede the message, because the client waits for replies after a few requests.
 bool HasAbortMessage(vtkSocketCommunicator& client)
 {
   vtkClientSocket* socket = client.GetSocket();

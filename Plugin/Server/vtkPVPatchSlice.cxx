@@ -80,13 +80,13 @@ bool vtkPVPatchSlice::SliceByPatchIO(vtkDataObject* input, vtkDataObject* output
   if (!this->UsePatchIO || this->GetActiveFilter() != cutter) {
     return false;
   }
-  this->Inner->SetCutFunction(cutter->GetCutFunction());
-  this->Inner->SetNumberOfContours(cutter->GetNumberOfContours());
+  this->InnerFilter->SetCutFunction(cutter->GetCutFunction());
+  this->InnerFilter->SetNumberOfContours(cutter->GetNumberOfContours());
   for (int i = 0; i < cutter->GetNumberOfContours(); ++i) {
-    this->Inner->SetValue(i, cutter->GetValue(i));
+    this->InnerFilter->SetValue(i, cutter->GetValue(i));
   }
-  this->Inner->SetGenerateTriangles(cutter->GetGenerateTriangles() != 0);
-  return patchio::RunInside(*this->Inner, *this, input, output);
+  this->InnerFilter->SetGenerateTriangles(cutter->GetGenerateTriangles() != 0);
+  return patchio::RunInside(*this->InnerFilter, *this, input, output);
 }
 
 int vtkPVPatchSlice::SliceByParaView(vtkDataObject* input, vtkDataObject* output)

@@ -48,7 +48,7 @@ private:
   int SliceByParaView(vtkDataObject* input, vtkDataObject* output);
 
   bool UsePatchIO = true;
-  vtkNew<vtkPatchSlice> Inner;
+  vtkNew<vtkPatchSlice> InnerFilter;
 };
 
 #endif

@@ -57,16 +57,16 @@ bool vtkPVPatchThreshold::ThresholdByPatchIO(vtkDataObject* input, vtkDataObject
     return false;
   }
   const int function = this->GetThresholdFunction();
-  this->Inner->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
-  this->Inner->SetLowerThreshold(function == THRESHOLD_UPPER   ? this->UpperThreshold
-                                 : function == THRESHOLD_LOWER ? -infinity
-                                                               : this->LowerThreshold);
-  this->Inner->SetUpperThreshold(function == THRESHOLD_UPPER   ? infinity
-                                 : function == THRESHOLD_LOWER ? this->LowerThreshold
-                                                               : this->UpperThreshold);
-  this->Inner->SetAllScalars(this->AllScalars != 0);
-  this->Inner->SetInvert(this->Invert);
-  return patchio::RunInside(*this->Inner, *this, input, output);
+  this->InnerFilter->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
+  this->InnerFilter->SetLowerThreshold(function == THRESHOLD_UPPER   ? this->UpperThreshold
+                                       : function == THRESHOLD_LOWER ? -infinity
+                                                                     : this->LowerThreshold);
+  this->InnerFilter->SetUpperThreshold(function == THRESHOLD_UPPER   ? infinity
+                                       : function == THRESHOLD_LOWER ? this->LowerThreshold
+                                                                     : this->UpperThreshold);
+  this->InnerFilter->SetAllScalars(this->AllScalars != 0);
+  this->InnerFilter->SetInvert(this->Invert);
+  return patchio::RunInside(*this->InnerFilter, *this, input, output);
 }
 
 int vtkPVPatchThreshold::ThresholdByParaView(vtkDataObject* input, vtkDataObject* output)

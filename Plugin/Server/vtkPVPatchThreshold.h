@@ -47,7 +47,7 @@ private:
   int ThresholdByParaView(vtkDataObject* input, vtkDataObject* output);
 
   bool UsePatchIO = true;
-  vtkNew<vtkPatchThreshold> Inner;
+  vtkNew<vtkPatchThreshold> InnerFilter;
 };
 
 #endif

@@ -4,8 +4,8 @@
  *
  * vtkCellDataToPointData gives the value 0 to points that have only hidden cells, and ParaView includes this
  * 0 in the colour range. So this class limits the ranges of the arrays of structured grids to the visible
- * cells and their points. For ParaView since 5.12, this class also hides the points that have only hidden or
- * refined cells. The values equal the values of vtkCellDataToPointData.
+ * cells and their points. In ParaView 5.12 and later, this class also hides the points that have only hidden
+ * or refined cells. The values equal the values of vtkCellDataToPointData.
  *
  * While the plugin is loaded, ParaView's Cell Data To Point Data is this class (ReplacedFilters.xml).
  */

@@ -24,7 +24,8 @@ public:
   static vtkPatchViewGeometryFilter* New();
   vtkTypeMacro(vtkPatchViewGeometryFilter, vtkPVGeometryFilter);
 
-  /// On: omits faces that have a visible cell of any block of any rank on the other side. On by default.
+  /// On: omits faces that have a visible cell of any block of any rank on the other side. Off: omits only
+  /// faces that have a visible cell of the same block on the other side. On by default.
   vtkSetMacro(OuterFacesOnly, bool);
   vtkGetMacro(OuterFacesOnly, bool);
 

@@ -23,7 +23,7 @@ files, PatchIO containers), and needs neither ParaView nor MPI.
     patchio.write("run.pio", {"density": array}, step=10, spacing=0.1)    # adds a step to a container
 
 Arrays have their slowest axis first: [k, j, i] in three dimensions, [j, i] in two dimensions, and [k, j, i, component] for
-several components. The arrays are ordinary numpy arrays that own their memory and outlive the data set. Values have the type of
+several components. The arrays are ordinary numpy arrays that keep their memory alive and outlive the data set. Values have the type of
 the file, in this machine's byte order. Undefined values are NaN, also if the format marks undefined values by a number.
 
 read() returns all levels of a refined grid, including coarse cells under finer cells, and patches of a level may overlap:
@@ -35,7 +35,7 @@ message has the name of the argument, the condition for its value, and the value
 during a read. Reads of several threads run one after another, and each read uses several I/O threads.
 
 Several processes can share the patches with Step.part(). With multiprocessing, start the processes by get_context("spawn"),
-because a process that is forked after a read or write has only one thread.
+because a process that is forked after a read or write uses only one thread.
 """
 import functools
 import warnings
@@ -66,12 +66,13 @@ def open(path, *, metadata="on", threads=None, listed_only=False, verify=False):
                  the locations of all values, so that the data open faster the next time, also in ParaView; "read": reads index
                  files, but writes none; "off": neither reads nor writes index files
     threads      number of concurrent reads, 1 to 256, or None for the best number for the storage
-    listed_only  SAMRAI, AMReX: skip steps in the folder that the path does not list
-    verify       containers: True: compare each array with its checksum during the read, and treat arrays that differ as broken.
-                 The comparison takes noticeable time only if the storage is as fast as memory
+    listed_only  True: skip other steps in the folder. SAMRAI: only the dumps that dumps.visit lists; AMReX: only the given plotfile
+    verify       True: check each array during the read, and treat arrays that fail the check as broken. Containers: the array must
+                 match its checksum; the check takes noticeable time only if the storage is as fast as memory. AMReX: the header
+                 before the array must match the box of the patch
 
-    Raises Error if no step can be opened, and MissingFile if the file does not exist. Open a series again after its files
-    have changed.
+    Raises Error if a path has no step that can be opened, or the paths have several formats, and MissingFile if the file does
+    not exist. Open a series again after its files have changed.
     """
     return DataSet(path, metadata, threads, listed_only, verify)
 
@@ -165,10 +166,11 @@ class DataSet:
         prefix   prefix of the file names in the references, such as "s3://bucket/run/", instead of the folder of the data; None: local
                  paths
 
-        Each level has a group (a single level has none) with the arrays of xarray.open_dataset(path, engine="patchio"), and the steps
-        along `time`. If the patches of a level do not form a regular grid of chunks, each patch has its own arrays, in groups such as
-        level_1/patch_00017, or step_00003/level_1/patch_00017. Attributes of these arrays give the position, the ghost layers and,
-        for values in one row, the shape. Arrays whose stored bytes are not the values are left out with a warning.
+        Each level has a group (a single level has none) with the arrays of xarray.open_dataset(path, engine="patchio"). The first axis
+        of an array is `time`, unless the values are the same at all steps. If the patches of a level do not form a regular grid of chunks,
+        each patch has its own arrays, in groups such as level_1/patch_00017, or step_00003/level_1/patch_00017. Attributes of these arrays
+        give the position, the ghost layers and, for values in one row, the shape. Arrays whose stored bytes are not the values are left
+        out with a warning.
 
         Raises Error for meshes, and for files outside the folder that `prefix` replaces.
         """

@@ -300,7 +300,8 @@ def _base64(data):
 
 
 def _constant_chunk(chunked, value):
-    """Returns the bytes of a chunk whose values all equal `value`, after the filters. Raises _Unsupported."""
+    """Returns the bytes of a chunk whose values all equal `value`, after the filters. Raises _Unsupported for chunks of more than 256 MiB
+    and for filters other than shuffle and zlib."""
     count = int(np.prod(chunked.chunk, dtype=object))
     if np.dtype(chunked.dtype).itemsize * count > 1 << 28:
         raise _Unsupported("a chunk without bytes is too large for references")

@@ -121,8 +121,8 @@ class Step:
         skip_broken  True: arrays that cannot be read are skipped with a warning, and the attribute `faults` has the reasons;
                      False: such arrays raise Error
 
-        Returns {patch: array} for one name, otherwise {name: {patch: array}}. Patches without the variable are
-        missing. The next read reuses the memory of deleted arrays.
+        Returns {patch: array} for one name, otherwise {name: {patch: array}}. Patches without the variable, and arrays that were
+        skipped, are missing. The next read reuses the memory of deleted arrays.
 
         Raises Error for unknown names, patches and levels, for faulty files (MissingFile for a missing file), and if
         the memory is insufficient.
@@ -147,7 +147,7 @@ class Step:
         count = _threads.usable_threads(self._threads if threads is None else _threads.thread_count(threads))
         with _errors.as_missing_file():
             found, faults, self.report, self.report_text = read(blocks, numbers, ghosts, count, not skip_broken, self._verify)
-        # The arrays own the memory, without a copy.
+        # The arrays use the memory without a copy, and keep it alive.
         arrays = [{number: np.ndarray(shape, dtype, memory) for number, memory, dtype, shape in of_variable} for of_variable in found]
         if skip_broken:
             self.faults = faults
@@ -358,7 +358,7 @@ class Step:
             return self.level_names.index(level)
         level = _arguments.integer(level, "level", "a number or name")
         if not 0 <= level < len(self.levels):
-            raise step_error(self, "the step has no level %d. Levels are numbered 0 to %d.", level, len(self.levels) - 1)
+            raise step_error(self, "the step has no level %d. It has %d levels, numbered from 0.", level, len(self.levels))
         return level
 
     def _variable_number(self, name):
@@ -372,7 +372,7 @@ class Step:
         """Returns a patch number as int. Raises Error if the step does not have the patch."""
         patch = _arguments.integer(patch, "patch", "a number")
         if not 0 <= patch < len(self.patches):
-            raise step_error(self, "the step has no patch %d. Patches are numbered 0 to %d.", patch, len(self.patches) - 1)
+            raise step_error(self, "the step has no patch %d. It has %d patches, numbered from 0.", patch, len(self.patches))
         return patch
 
     def _select_patches(self, patches, levels):

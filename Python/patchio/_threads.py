@@ -32,7 +32,10 @@ def usable_threads(count):
 
 
 def thread_count(threads):
-    """Returns the argument `threads` as a number for the compiled part: 0 for None (automatic). Raises TypeError and ValueError."""
+    """Returns the argument `threads` as a number for the compiled part: 0 for None (automatic).
+
+    Raises TypeError or ValueError unless `threads` is None or a whole number from 1 to MAX_THREADS.
+    """
     if threads is None:
         return 0
     return _arguments.integer(threads, "threads", "1 or more, at most %d, or None for automatic" % MAX_THREADS, 1, MAX_THREADS)

@@ -101,8 +101,8 @@ class _PatchBoxes:
     def __init__(self, arrays, lower, level, nodes, dimension):
         counts = {len(patches) for patches in arrays.values()}
         if len(counts) != 1 or 0 in counts:
-            raise ValueError("values must have an array, or None, for each patch and each variable; there are lists of %s"
-                             % (" and ".join(map(str, sorted(counts))) or "no variable"))
+            raise ValueError("values must have an array, or None, for each patch and each variable, found %s"
+                             % ("lists of length " + " and ".join(map(str, sorted(counts))) if counts else "no variables"))
         unknown = nodes - set(arrays)
         if unknown:
             raise ValueError("nodes contains '%s', which is not a name in values" % sorted(unknown)[0])

@@ -170,7 +170,8 @@ def _level_of(step, names):
 
 
 def _variables_of_level(step, variables, level):
-    """Returns the names of the variables on a level. Raises Error for a named variable that no patch of the level has."""
+    """Returns the names of the variables on a level. Raises Error for a named variable that no patch of the level has, and if `variables` is
+    None and the level has no variables."""
     found = []
     for name in step._variable_names(variables):
         step._variable_number(name)

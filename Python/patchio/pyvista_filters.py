@@ -101,7 +101,8 @@ class PatchFilters:
         raise ValueError("scalars: expected the name of an array, found %r. The mesh has %s" % (name, ", ".join(fields) or "no arrays"))
 
     def _range(self, field, name):
-        """Returns the minimum and the maximum of an array over visible cells or points. Raises ValueError without finite values."""
+        """Returns the minimum and the maximum of an array over visible cells or points. Raises ValueError if the array has no
+        finite values."""
         ends = []
         for leaf in _leaves(self._mesh):
             data = pyvista.wrap(leaf)

@@ -1,6 +1,7 @@
-/* A small acoustic simulation: rings of pressure travel outwards from the middle of a grid, which is divided
- * over the ranks in three directions. A channel of the format kwave samples the waves: {"channels": [{"path": "out.h5", "format":
- * "kwave", "windows": [{"last": 99}], "cuboids": [{"lower": [0, 0, 16], "upper": [63, 47, 16]}]}]}
+/* A small acoustic simulation: spherical waves of pressure travel outwards from the middle of a grid, which is
+ * divided over the ranks in three directions. A channel of the format kwave samples the waves:
+ * {"channels": [{"path": "out.h5", "format": "kwave", "windows": [{"last": 99}],
+ *   "cuboids": [{"lower": [0, 0, 16], "upper": [63, 47, 16]}]}]}
  * Run as: mpirun -np 4 acoustic output.json [steps]
  * Built with: mpicc acoustic.c $(pkg-config --cflags --libs patchio) -lm */
 #include <math.h>
@@ -12,7 +13,7 @@ enum { GHOSTS = 2 };
 
 static const int cells[3] = {64, 48, 32};
 
-/* Computes the pressure and the velocity along x of a ring wave in a cell at a step. */
+/* Computes the pressure and the velocity along x of the waves in a cell at a step. */
 static void wave(const int* cell, int step, double* p, float* ux)
 {
   const double x = cell[0] - 32, y = cell[1] - 24, z = cell[2] - 16, r = sqrt(x * x + y * y + z * z);

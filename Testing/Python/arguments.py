@@ -77,8 +77,8 @@ class Writing(Arguments):
     def test_values(self):
         for values in ([], 5, "a", A, [A], dict):
             self.write(TypeError, "values must be a dict of arrays by name, not ", values)
-        for values, found in (({}, "no variable"), ({"a": []}, "0"), ({"a": [A], "b": [A, A]}, "1 and 2")):
-            self.write(ValueError, "values must have an array, or None, for each patch and each variable; there are lists of " + found, values)
+        for values, found in (({}, "no variables"), ({"a": []}, "lists of length 0"), ({"a": [A], "b": [A, A]}, "lists of length 1 and 2")):
+            self.write(ValueError, "values must have an array, or None, for each patch and each variable, found " + found, values)
         for value in (None, "a", {1, 2}, (x for x in A), object, np.datetime64("2020"), np.array(["a"])):
             self.write(TypeError, "'a' on patch 0 must be an array of numbers, not ", {"a": value})
         self.write(TypeError, "'a' on patch 0 must be an array of numbers, not [[1, 2], [3]]", {"a": [[[1, 2], [3]]]}, lower=[[0, 0]])

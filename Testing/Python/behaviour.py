@@ -294,8 +294,8 @@ class Errors(unittest.TestCase):
         self.fails(["'nothing'"], lambda: step.dtype("nothing"))
         for work in (lambda: step.read("uval", patches=48), lambda: step.read("uval", patches=[0, -1]), lambda: step.nodes(99),
                      lambda: step.covered(-1), lambda: step.positions(48)):
-            self.fails([step.path, "has no patch", "0 to 47"], work)
-        self.fails([step.path, "has no level 3", "0 to 2"], lambda: step.read("uval", levels=[0, 3]))
+            self.fails([step.path, "has no patch", "48 patches, numbered from 0"], work)
+        self.fails([step.path, "has no level 3", "3 levels, numbered from 0"], lambda: step.read("uval", levels=[0, 3]))
         self.fails(["has no level -1"], lambda: step.read("uval", levels=-1))
         self.fails(["'sensor'", "level 0, level 1, level 2"], lambda: step.read("uval", levels="sensor"))
         self.fails(["step index 4 is out of range", "4 steps"], lambda: patchio.open(linadv())[4], IndexError)

@@ -127,7 +127,7 @@ private:
   const Stopwatch Timer;
   std::shared_ptr<OpenedStep> Opened;
   std::string OpenedPath;
-  ConversionResult Total;      ///< sums over all steps, without a record
+  ConversionResult Total;      ///< bytes of all steps; the other members are empty
   bool CreatedFolder = false;  ///< true if this run created the folder of the export; on rank 0
 };
 
@@ -176,7 +176,7 @@ void Conversion::Run()
   }
 }
 
-/// Returns the number of bytes of the values, and of the files if values are compressed, as text.
+/// Returns the number of bytes of the values and, with --compress, of the files, as text.
 std::string Conversion::SizeText(const ConversionResult& result) const
 {
   const std::string values = ByteText(static_cast<double>(result.Bytes));
@@ -197,7 +197,8 @@ void Conversion::CheckSameRun(const TimeStep& step, double time) const
   }
 }
 
-/// Throws Error unless the container's step with this number has the variables that a conversion would write.
+/// Throws Error unless the container's step with the number of `step` has the variables that a conversion of
+/// `step` would write.
 /// Collective: every rank of the communicator calls it.
 void Conversion::CheckSameVariables(const TimeStep& step)
 {
@@ -320,8 +321,8 @@ void Conversion::WriteStep(const TimeStep& step, std::size_t index, std::size_t 
           CountText(result.Arrays, "array"), this->SizeText(result)));
 }
 
-/// Throws Error if a file exists that the user does not want to replace, or if a folder of pieces lacks the
-/// .vtm file, so that the folder may have other contents.
+/// Throws Error if a file exists that the user does not want to replace, or if the folder for the pieces of a
+/// step exists without the .vtm file, so that the folder may have other contents.
 void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
 {
   for (const TimeStep& step : steps) {

@@ -204,8 +204,8 @@ std::vector<bool> ShownPatches(const SelectedStep& step, const Catalog& whole)
 class Pieces
 {
 public:
-  /// Finds the arrays that all pieces have, and the relations of the patches. `whole`: the catalog of the
-  /// step with all patches, as stored. Both arguments must outlive this object.
+  /// Finds the arrays that all pieces have, and the cells that other patches replace. `whole`: the catalog of
+  /// the step with all patches, as stored. Both arguments must outlive this object.
   Pieces(const SelectedStep& step, const Catalog& whole);
 
   /// Returns the name of a patch's file.
@@ -301,7 +301,7 @@ std::uint64_t Pieces::TuplesOf(int patch, Centering center) const
   return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]);
 }
 
-/// Returns the flags of all cells; an empty list if no patch of the step needs flags, or for a list of
+/// Returns the flags of all cells; an empty list if no selected patch needs flags, or for a list of
 /// points.
 std::vector<std::uint8_t> Pieces::FlagsOf(int patch) const
 {
@@ -466,7 +466,8 @@ void Pieces::AddCells(
     return array;
   };
   std::vector<VtkXmlArray> all{add(MeshRole::Connectivity, "connectivity", size.Connectivity[list], 0),
-      add(MeshRole::Offsets, "offsets", size.Cells[list], 1)};  // the ends of cells, without the first begin
+      // VTK's files leave out the leading 0 of the offsets.
+      add(MeshRole::Offsets, "offsets", size.Cells[list], 1)};
   if (this->Data.Grid == GridType::Unstructured) {
     all.push_back(add(MeshRole::Types, "types", size.Cells[list], 0));
   }
@@ -521,7 +522,8 @@ ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const
       WritePieces(step, *pieces, part, options.Threads, progress);
     });
     RunOnRankZero(ranks, [&] {
-      fs::remove(target + ".vtm");  // removed first, so that the .vtm file never names pieces of another step
+      // The .vtm file is removed first, so that it never names pieces of another export.
+      fs::remove(target + ".vtm");
       fs::remove_all(target);
       fs::rename(part, target);
       ReplaceFile(target + ".vtm", BlockTree(step.Data(), *pieces, name));

@@ -14,8 +14,8 @@ namespace patchio::tools {
 /// After a failure, no unfinished pieces remain. `options`: InThreeDimensions must be true. All pieces have
 /// the same arrays; arrays that a patch lacks are filled with NaN, or 0 if the type has no NaN. VTK's flags
 /// mark the cells that other patches replace. `progress`: called on each rank with the finished fraction of
-/// the rank's patches. Returns ResultOf() the selected step. Throws Error, the same on all ranks. Collective:
-/// every rank of the communicator calls it.
+/// the rank's patches. Returns ResultOf() the selected step. Throws Error, the same on all ranks, if values
+/// cannot be read or files cannot be written. Collective: every rank of the communicator calls it.
 ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
     const std::string& folder, const std::string& name, const std::function<void(double)>& progress);
 
@@ -23,7 +23,7 @@ ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const
 std::string StepFileName(const TimeStep& step);
 
 /// Writes the file `steps.pvd` with the TimeValues() of the steps into `folder`, and replaces an older file.
-/// Throws Error. Not collective.
+/// Throws Error if the file cannot be written. Not collective.
 void WritePvdFile(const Series& series, const std::string& folder);
 
 }  // namespace patchio::tools

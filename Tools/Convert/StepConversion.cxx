@@ -141,9 +141,9 @@ void SelectedStep::Locate(int rank)
   }
 }
 
-/// Sets the types of the variables, the same on all ranks: the type of the stored patches, or Float32 if all
-/// patches are constant. ArraysOf() rejects variables of several types. Collective: every rank of the
-/// communicator calls it.
+/// Sets the types of the variables, the same on all ranks: the type of the stored patches, or Float32 if the
+/// variable is constant or absent on all patches. ArraysOf() rejects variables of several types. Collective:
+/// every rank of the communicator calls it.
 void SelectedStep::GatherTypes(Communicator& ranks)
 {
   const std::size_t variables = this->VariableInStep.size();

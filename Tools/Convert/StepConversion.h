@@ -45,8 +45,8 @@ class SelectedStep
 {
 public:
   /// Selects patches and variables, and locates the values of the selection. `from` and `options` must
-  /// outlive this object. Throws Error, the same on all ranks, if the step lacks a selected variable or all
-  /// selected patches, or if values cannot be located. Collective: every rank of the communicator calls it.
+  /// outlive this object. Throws Error, the same on all ranks, if the step lacks a selected variable, if no
+  /// patch is selected, or if values cannot be located. Collective: every rank of the communicator calls it.
   SelectedStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
   /// Returns the catalog of the selection. Variables have interleaved components, the presence Stored or
@@ -97,8 +97,8 @@ struct ConversionResult
 using VariableTexts = std::set<std::string>;
 VariableTexts DescribeVariables(
     const std::vector<Variable>& variables, const std::vector<ElementType>& types);
-/// Returns the variables that ConvertStep() would write. Throws Error, the same on all ranks. Collective:
-/// every rank of the communicator calls it.
+/// Returns the variables that ConvertStep() would write. Throws Error like the constructor of SelectedStep.
+/// Collective: every rank of the communicator calls it.
 VariableTexts VariablesToWrite(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
 /// Returns the numbers of patches, arrays and bytes of a step. The other members of the result are empty.
@@ -106,7 +106,8 @@ ConversionResult ResultOf(const SelectedStep& step);
 
 /// Writes a time step of any format, without ghost layers, into a container, with bounded memory unless the
 /// values are compressed. `progress`: called on each rank with the finished fraction of the rank's patches.
-/// Throws Error, the same on all ranks. Collective: every rank of the communicator calls it.
+/// Throws Error, the same on all ranks, if values cannot be read or written. Collective: every rank of the
+/// communicator calls it.
 ConversionResult ConvertStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
     container::ContainerWriter& into, const std::function<void(double)>& progress);
 

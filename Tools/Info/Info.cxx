@@ -41,8 +41,8 @@ json DescribeBounds(const std::optional<Bounds>& bounds)
   return all;
 }
 
-/// Returns the range of a variable over all patches, or null if the files lack the range on any patch that
-/// has the variable.
+/// Returns the range of a variable over all patches, or null if the files lack the range for at least one
+/// patch that has the variable.
 json DescribeRange(const Catalog& catalog, int variable, const Format& format)
 {
   std::vector<ValueRange> ranges;
@@ -494,7 +494,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
     if (again && !full) {
       all.push_back(DescribeTime(step));
     } else if (again && indexed) {
-      // A file with an index describes all of its steps at once.
+      // If a file needs an index file, all steps in the file have the same patches and faults.
       all.push_back(json(all[firstOfFile]));
       all.back().update(DescribeTime(step));
     } else {

@@ -28,7 +28,8 @@ public:
   explicit Inventory(StepFacts& facts) : Facts(facts) { facts.Types.resize(facts.Data->Variables.size()); }
 
   void Add(const std::vector<PatchVariable>& requests, const LocationTable& table);
-  /// Adds a fault of `arrays` arrays to the faults of one file. The message begins with the name of the file.
+  /// Adds a fault that makes `arrays` arrays unreadable to the faults of the file with which the message
+  /// begins.
   void AddFault(const std::string& message, std::uint64_t arrays);
 
 private:

@@ -14,10 +14,10 @@
 
 namespace patchio::tools {
 
-/// The arrays that cannot be read because of a fault in one file.
+/// The arrays with the same fault: usually, all arrays that a damaged file makes unreadable.
 struct FileFaults
 {
-  std::string FirstMessage;  ///< why the first array cannot be read, with the name of the file
+  std::string FirstMessage;  ///< why the first array cannot be read; begins with the name of the file
   std::uint64_t Arrays = 0;  ///< number of arrays (variables on patches) that cannot be read
 };
 
@@ -32,13 +32,16 @@ struct StepFacts
   std::vector<std::optional<ElementType>> Types;  ///< one per variable; nullopt if no values are stored
   std::set<std::string> Files;                    ///< files that hold the step's values
   std::uint64_t Arrays = 0;                       ///< stored arrays (variables on patches), readable or not
-  std::uint64_t Bytes = 0;         ///< bytes of the values in files; uncompressed if only HDF5 can read them
-  std::vector<FileFaults> Faults;  ///< missing, truncated or otherwise damaged files
+  /// Bytes of the values in files; uncompressed bytes of arrays that only HDF5 can read.
+  std::uint64_t Bytes = 0;
+  /// Faults of missing or damaged files, and of patches with points outside the domain.
+  std::vector<FileFaults> Faults;
 };
 
-/// Opens the step and checks whether each of its arrays lies in an existing, complete file. `trustIndexFile`:
-/// true to skip unchanged files that a valid index file describes; false to check also the headers before
-/// values and the positions of points, the only values that are read. Not collective.
+/// Opens the step and checks whether each array of the step lies in an existing, complete file.
+/// `trustIndexFile`: true to skip unchanged files that a valid index file describes; false to check also the
+/// headers before values, and whether all points lie in the domain. Of all values, this function reads only
+/// the positions of points. Not collective.
 StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustIndexFile, int threads);
 
 /// Returns the steps with these numbers, or all steps if `numbers` is empty. Throws Error if the series lacks

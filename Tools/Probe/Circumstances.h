@@ -1,4 +1,4 @@
-// The circumstances of a study: host, system, MPI, file system, and this machine's memory.
+// The circumstances of a study: host, system, MPI, file system, and this machine's page cache.
 #pragma once
 
 #include "Base/Communicator.h"

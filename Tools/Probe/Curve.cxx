@@ -75,6 +75,7 @@ std::size_t AdjacentMinimum(const std::vector<LogMean>& points, std::size_t top,
 }
 
 /// Returns the height of `top` over `foot`, divided by the greatest height of a feature of pure noise.
+/// quantile: of Student's t distribution, for the significance level.
 double CertaintyOf(const CurveStatistics& statistics, std::size_t top, std::size_t foot, double quantile)
 {
   const LogMean &a = statistics.Points[top], &b = statistics.Points[foot];

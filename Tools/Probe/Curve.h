@@ -19,7 +19,7 @@ struct Feature
   bool Peak = true;       ///< false: a dip
   std::size_t Index = 0;  ///< index of the point in the curve
   std::uint64_t Block = 0;
-  double Height = 0;  ///< rate at this point / rate that the curve reaches on both sides; < 1 for a dip
+  double Height = 0;  ///< rate at this point / rate to which the curve falls (dip: rises) on both sides
   /// |ln Height|, divided by its greatest value in pure noise; > 1: the feature is not noise.
   double Certainty = 0;
 };
@@ -27,7 +27,7 @@ struct Feature
 struct FeatureOptions
 {
   double SignificanceLevel = 0.01;  ///< probability that the search finds a feature in pure noise
-  /// Least height of a feature, as the ratio minus 1; lower features are left out.
+  /// Features whose Height (for dips: 1 / Height) is less than 1 + LeastHeight are left out.
   double LeastHeight = 0.05;
 };
 

@@ -35,14 +35,15 @@ using EndCall = int (*)(MPI_File file, void* buffer, MPI_Status* status);
 
 struct Function
 {
-  std::string Name;  ///< the name in MPI without "MPI_File_"; of a split function, the name of its first call
+  std::string Name;  ///< name in MPI without "MPI_File_", or pread, pwrite_direct and so on; of a split
+                     ///< function, the name of the first call
   Pointer Positioning = Pointer::Explicit;
   Completion Synchronism = Completion::Blocking;
   bool Collective = false;
   bool Write = false;
-  bool Direct = false;  ///< uses O_DIRECT; POSIX only
-  BeginCall Begin = nullptr;
-  EndCall End = nullptr;
+  bool Direct = false;        ///< uses O_DIRECT; POSIX only
+  BeginCall Begin = nullptr;  ///< null for POSIX
+  EndCall End = nullptr;      ///< null unless Synchronism is Split
 };
 
 /// Returns all functions in the order of the MPI standard, with reading before writing and POSIX last.

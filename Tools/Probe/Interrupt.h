@@ -23,7 +23,8 @@ public:
   static const std::atomic<bool>& Flag();
   /// Registers a file, or a folder, that a signal removes. The file registered last is removed first, and a
   /// folder must be empty by then. The signal handler itself removes the files, because mpirun kills
-  /// processes one second after Ctrl-C, or at a second Ctrl-C. A signal removes only the first 64 files.
+  /// processes one second after Ctrl-C, or at a second Ctrl-C. Registrations after the first 64 have no
+  /// effect.
   static void RemoveAtSignal(const std::string& file);
   /// Removes all registrations of RemoveAtSignal(). The files stay.
   static void ForgetFiles();

@@ -47,7 +47,7 @@ public:
   /// Sets the view of the file. Collective: every rank of the communicator calls it.
   virtual std::string SetView() = 0;
   /// Reads or writes, or begins to read or write, `bytes` bytes at `offset` in the view. `slot` identifies
-  /// the call until Finish(slot); 0 <= slot < `concurrency` of the constructor.
+  /// the call until Finish(slot); 0 <= slot < `concurrency` of MakeAccess().
   virtual std::string Begin(std::uint64_t offset, std::byte* buffer, int bytes, int slot) = 0;
   /// Waits for the end of the call that Begin() has begun in `slot`; does nothing for blocking functions.
   virtual std::string Finish(int slot) = 0;
@@ -236,6 +236,7 @@ private:
 };
 
 /// Returns the access for `function`, not yet open. `function` and `layout` must outlive the result.
+/// concurrency: maximum number of calls that have begun but not finished.
 std::unique_ptr<Access> MakeAccess(
     const Function& function, const Layout& layout, MPI_Comm comm, int concurrency)
 {
@@ -447,18 +448,19 @@ void RewriteFile(Communicator& ranks, const Trial& trial)
   });
 }
 
-/// Returns an error text, on rank 0, unless the blocks that all ranks read through a shared pointer cover the
-/// file from the beginning, each byte once. Collective: every rank of the communicator calls it.
+/// Checks, on rank 0, that the blocks that all ranks read through a shared pointer follow one another from
+/// the beginning of the file without gaps or overlaps. Returns the error text; empty on success and on the
+/// other ranks. Collective: every rank of the communicator calls it.
 std::string CheckReadRanges(Communicator& ranks, const std::vector<FileRange>& own)
 {
   const std::vector<FileRange> all = UnpackValues<FileRange>(ranks.Gather(PackValues(own)));
   return AreContiguousFromZero(all) ? "" : "the blocks that the ranks read overlap or leave gaps";
 }
 
-/// Checks the written values: on each rank a part of the file or, for a shared pointer, on rank 0 the whole
-/// file. In an interleaved view, values beyond the end of the slowest rank are not checked. own: number of
-/// bytes that this rank has written. Returns the error text of this rank; empty on success. Collective: every
-/// rank of the communicator calls it.
+/// Checks the written values: on each rank a part of the file or, for a shared pointer, on rank 0 the values
+/// of all ranks. In an interleaved view, values beyond the end of the slowest rank are not checked. own:
+/// number of bytes that this rank has written. Returns the error text of this rank; empty on success.
+/// Collective: every rank of the communicator calls it.
 std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t own)
 {
   const Layout& layout = trial.FileLayout;

@@ -199,7 +199,7 @@ void RunProbe(Settings& settings, Session& session)
 // ---- results
 // -------------------------------------------------------------------------------------------------
 
-/// The arguments that a subcommand passes to the script.
+/// The arguments of a subcommand that runs the script.
 struct ScriptArguments
 {
   std::vector<std::string> Results;

@@ -108,15 +108,15 @@ std::optional<Line> FitLineRobustly(const std::vector<SizeTime>& times)
 // | constant     | value    | meaning and reason                                                            |
 // |--------------|----------|-------------------------------------------------------------------------------|
 // | Passes       | 2        | passes of the scan; two are the least number that shows noise                 |
-// | LeastScan,   | 1, 4 MiB | limits of a request in the scan over N, which has the best size found         |
+// | LeastScan,   | 1, 4 MiB | limits of the size of requests in the scan over N                             |
 // | MostScan     |          |                                                                               |
 // | FarBelowBest | 0.6      | part of the best rate below which greater N are left out                      |
-// | PastPeak     | 1.5      | rate with fewer in flight / rate; a greater one is past the peak, not noise   |
+// | PastPeak     | 1.5      | rate with fewer in flight / rate; if greater, N is past the peak, not noise   |
 // | Doubtful     | 0.15     | ln of the ratio of two passes above which a third one follows; 3 x noise      |
 // | SlowestCache | 1.2e9    | bytes/s; every page cache tested was faster (that machine: 2e9 to 10e9)       |
 // | LikeCache    | 0.6      | part of the rate of a reread; a faster read came from the cache               |
-// | Share...     |          | parts of the time. The scan over N has the largest; the rest is such          |
-// |              |          | that each measurement of the usual 80 s has at least a second                 |
+// | Share...     |          | parts of the time. The scan over N has the largest part. In the usual 80 s,   |
+// |              |          | each measurement has at least a second                                        |
 constexpr int Passes = 2;
 constexpr std::uint64_t LeastScan = MiB;
 constexpr std::uint64_t MostScan = 4 * MiB;
@@ -173,8 +173,8 @@ private:
     return this->Result.OutOfTime;
   }
 
-  /// Returns the request sizes that fit: first 256 KiB, whose rate bounds the time of the other sizes, then
-  /// the other sizes in random order.
+  /// Returns the request sizes that fit: first 256 KiB, whose rate bounds the time of larger sizes, then the
+  /// other sizes in random order.
   std::vector<std::uint64_t> SizesFor(int concurrency)
   {
     constexpr std::uint64_t middle = 256 * KiB;
@@ -196,7 +196,8 @@ private:
           fmt::format("reading with requests of {}, {} in flight", ByteText(static_cast<double>(bytes)),
               concurrency)};
       MeasurementResult result;
-      // Larger requests need less time per byte, so `seconds` is an upper bound of the time.
+      // Larger requests need less time per byte, so `seconds` is an upper bound of the time if `bytes` is
+      // greater than all sizes measured so far.
       const double seconds = greatest > 0 ? concurrency * static_cast<double>(bytes) / greatest : 0;
       if (seconds > this->Meter.BoundOf(measurement.Share)) {
         this->Meter.Skip(measurement.Share);
@@ -239,7 +240,7 @@ private:
       bytes = this->Result.CostAlone.Known ? this->Result.CostAlone.BlockBytes : LeastScan;
       bytes = std::clamp(bytes, LeastScan, MostScan);
     }
-    while (bytes > LeastFound && !this->Meter.Fits(this->Options.MostConcurrency, bytes)) {
+    while (bytes > LeastHalvedBytes && !this->Meter.Fits(this->Options.MostConcurrency, bytes)) {
       bytes /= 2;
     }
     return std::max(bytes / PageBytes, std::uint64_t{1}) * PageBytes;
@@ -270,9 +271,9 @@ private:
     });
   }
 
-  /// Measures the rate at each concurrency, in this order. Skips measurements that would take too long, or
-  /// for which no time is left. pass: number of the repetition; share: fraction of the probe's time for all
-  /// measurements together. Returns false if the user cancels.
+  /// Measures the rate at each concurrency of `order`, in this order. Skips measurements that would take too
+  /// long, or for which no time is left. pass: number of the repetition; share: fraction of the probe's time
+  /// for all measurements together. Returns false if the user cancels.
   bool MeasureRates(const std::vector<int>& order, int pass, double share)
   {
     for (const int concurrency : order) {
@@ -301,8 +302,8 @@ private:
   }
 
   /// Returns whether, judging by single requests, a measurement at the greatest concurrency would take much
-  /// longer than its time. In this case, the concurrency rises in the first pass, so that the pass finds the
-  /// peak before it gets far past the peak.
+  /// longer than planned. In this case, the concurrency rises in the first pass, so that the probe finds the
+  /// peak before the slow measurements far past the peak.
   bool IsSlow() const
   {
     const double step = ShareOfScan / Passes / 8 * this->Options.Seconds;
@@ -419,7 +420,8 @@ private:
         ByteText(static_cast<double>(this->Meter.Files().TotalBytes()))));
   }
 
-  static constexpr std::uint64_t LeastFound = 64 * KiB;
+  /// ScanBytes() halves no requests of this size or less, even if they do not fit.
+  static constexpr std::uint64_t LeastHalvedBytes = 64 * KiB;
 
   Communicator& Ranks;
   const std::string& Dir;

@@ -62,8 +62,8 @@ struct ProbeProgress
   const std::vector<RateSample>* Samples = nullptr;  ///< the samples so far; never null in a callback
 };
 
-/// Receives the progress before each measurement, on rank 0, on the thread that has called RunQuickProbe().
-/// Returns false to cancel the probe.
+/// Receives the progress before the test files are written and before each measurement, on rank 0, on the
+/// thread that has called RunQuickProbe(). Returns false to cancel the probe.
 using ProbeProgressCallback = std::function<bool(const ProbeProgress&)>;
 
 struct QuickProbeResult
@@ -80,14 +80,14 @@ struct QuickProbeResult
   double Seconds = 0;              ///< duration of the probe
 };
 
-/// Measures the storage of `dir`. Options other than Cancel must be the same on all ranks. The result is the
-/// same on all ranks. N threads, divided among the ranks, keep N requests in flight. Unless the options name
-/// existing files, writes test files to `dir` and removes the files, also after an error or a cancellation.
-/// If the process is killed, the test files stay in a folder patchio_probe_HOST_PID. Measures several sizes
-/// of single requests; then N = 1, 2, 4 .. in two passes in random order (on a slow storage, the first in
-/// rising order), and again near the peak; then several sizes with N* requests in flight. Throws Error, the
-/// same on all ranks, if files cannot be written or read. Collective: every rank of the communicator calls
-/// it.
+/// Measures the storage of `dir`. Options other than Cancel must be the same on all ranks. All ranks return
+/// the same rates and costs. N threads, divided among the ranks, keep N requests in flight. Unless the
+/// options name existing files, writes test files to `dir` and removes the files, also after an error or a
+/// cancellation. If the process is killed, the test files stay in a folder patchio_probe_HOST_PID. Measures
+/// several sizes of single requests; then N = 1, 2, 4 .. in two passes in random order (on a slow storage,
+/// the first pass in rising order), and again near the peak; then several sizes with N* requests in flight.
+/// Throws Error, the same on all ranks, if files cannot be written or read. Collective: every rank of the
+/// communicator calls it.
 QuickProbeResult RunQuickProbe(Communicator& ranks, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress = {});
 

@@ -50,8 +50,9 @@ struct PointResult
   double ViewSeconds = 0;     ///< time of MPI_File_set_view in the last repetition
   std::uint64_t Bytes = 0;    ///< bytes that all ranks have read or written in the last repetition
   bool Cut = false;           ///< true: a measurement skipped a part of the file for lack of time
-  bool Cached = false;  ///< true: a read came from the page cache, so the rate says little about the storage
-  std::string Error;    ///< why the function has no rate; empty if it has rates
+  /// True: a read probably came from the page cache, so the rate says little about the storage.
+  bool Cached = false;
+  std::string Error;         ///< why the function has no rate; empty if it has rates
   bool WrongValues = false;  ///< true: the error is that values differ from the written values
 };
 
@@ -128,7 +129,7 @@ Spread SpreadOf(const std::vector<double>& values);
 std::vector<CurvePoint> CurveOf(
     const Result& result, const std::string& function, View view, std::uint64_t fileBytes);
 
-/// Least number of seconds between two calls of SaveResult() while a probe runs.
+/// Least number of seconds between two repeated calls of SaveResult() during the measurements.
 constexpr double LeastSaveInterval = 2;
 
 /// Writes result.json and matrices.csv into `folder`. Replaces each file atomically, so that other programs

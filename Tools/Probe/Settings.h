@@ -38,10 +38,10 @@ struct Settings
   double MostSeconds = 20;
   bool NoSync = false;
   int Concurrency = 1;
-  int Features = 6;            ///< number of peaks and dips to measure again
-  int FeatureRepetitions = 6;  ///< repetitions of each block size in these measurements
-  double InfluenceSeconds = 0.5;
-  int Writers = 0;  ///< number of ranks that write; 0: half of the ranks
+  int Features = 6;               ///< number of peaks and dips to measure again
+  int FeatureRepetitions = 6;     ///< repetitions of each block size in these measurements
+  double InfluenceSeconds = 0.5;  ///< duration of each measurement of simultaneous reads and writes; 0: none
+  int Writers = 0;                ///< number of ranks that write while the others read; 0: half of the ranks
   std::uint64_t Seed = 1;
   bool NoPlots = false;
   std::string Python;  ///< Python interpreter; empty: see RunPythonScript()

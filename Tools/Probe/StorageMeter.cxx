@@ -322,8 +322,8 @@ private:
 constexpr int TimesOfRank = 32;
 
 /// Upper bounds of the durations of a measurement and of the whole probe, as multiples of the planned times.
-constexpr double MostOfStep = 3;
-constexpr double MostOfAll = 1.5;
+constexpr double MostOfMeasurement = 3;
+constexpr double MostOfProbe = 1.5;
 constexpr double LeastBound = 0.3;  ///< seconds
 
 int ThreadsOf(int concurrency, int rankCount, int rank)
@@ -501,7 +501,7 @@ bool StorageMeter::Measure(const Measurement& measurement, MeasurementResult& re
 
 double StorageMeter::BoundOf(double share) const
 {
-  return std::max(MostOfStep * share * this->Options.Seconds, LeastBound);
+  return std::max(MostOfMeasurement * share * this->Options.Seconds, LeastBound);
 }
 
 MeterSettings StorageMeter::SettingsOf(const Measurement& measurement)
@@ -539,7 +539,7 @@ void StorageMeter::GatherResults(const MeteredRate& ownRate, MeasurementResult& 
 
 bool StorageMeter::IsOutOfTime() const
 {
-  return this->Elapsed > MostOfAll * this->Options.Seconds;
+  return this->Elapsed > MostOfProbe * this->Options.Seconds;
 }
 
 double StorageMeter::FastestReread()

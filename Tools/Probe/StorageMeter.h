@@ -30,8 +30,8 @@ CacheBypass BypassFor(const ProbeFiles& files);
 /// Returns a source that keeps all files open. Throws Error if a file cannot be opened.
 std::unique_ptr<Source> MakeUncachedSource(const ProbeFiles& files, CacheBypass bypass);
 
-/// Returns the rate in bytes/s of rereading the same bytes, at most 8 MiB; 0 if unknown. The rate is that of
-/// this machine's page cache if the file system uses the cache.
+/// Returns the rate in bytes/s of rereading the same bytes of the largest file, at most 8 MiB; 0 if unknown.
+/// The rate is that of this machine's page cache if the file system uses the cache.
 double RereadRate(const ProbeFiles& files);
 
 // ---- one process
@@ -85,8 +85,8 @@ struct MeteredRate
 };
 
 /// Reads blocks repeatedly with several threads. Each thread counts from the end of one request to the end of
-/// a later request, and continues until all threads have finished counting, so that all requests are in
-/// flight during the counts. Does not throw, and always calls WaitForOtherRanks.
+/// a later request, and continues until all threads have finished counting, so that all threads read
+/// while any thread counts. Does not throw, and always calls WaitForOtherRanks.
 MeteredRate MeasureRate(Source& source, const ProbeBlocks& blocks, const MeterSettings& settings);
 
 // ---- all ranks
@@ -98,14 +98,14 @@ struct Measurement
   int Concurrency = 1;            ///< N, the requests in flight on all ranks
   std::uint64_t Bytes = 1 << 20;  ///< bytes of a request
   bool Scattered = false;
-  double Share = 0;  ///< fraction of the probe's time, 0 .. 1
-  std::string Activity;
+  double Share = 0;      ///< fraction of the probe's time, 0 .. 1
+  std::string Activity;  ///< text for the user, see ProbeProgress::Activity
 };
 
 struct MeasurementResult
 {
   double Rate = 0;            ///< bytes/s of all ranks
-  std::vector<double> Times;  ///< seconds of single requests, from all ranks
+  std::vector<double> Times;  ///< seconds of single requests: up to 32 quantiles from each rank
 };
 
 /// Makes measurements on all ranks together. Each rank has one StorageMeter, and all ranks call the same
@@ -122,8 +122,8 @@ public:
   /// Throws Error, the same on all ranks, if the files cannot be written or found. Collective: every rank of
   /// the communicator calls it.
   void Prepare(double share);
-  /// Returns whether the files have enough blocks, and the ranks enough memory, for `concurrency` requests of
-  /// `bytes` bytes.
+  /// Returns whether the files have at least 4 blocks of `bytes` bytes, and the ranks have enough memory for
+  /// `concurrency` requests of `bytes` bytes.
   bool Fits(int concurrency, std::uint64_t bytes) const;
   /// Returns the maximum duration in seconds of a measurement with this share of the probe's time.
   double BoundOf(double share) const;

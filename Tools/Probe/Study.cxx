@@ -412,8 +412,8 @@ public:
   }
 
 private:
-  /// Returns whether to continue, the same on all ranks, and sets EndReason if not. fraction: of the time
-  /// limit, after which the measurements stop. Collective: every rank of the communicator calls it.
+  /// Returns whether to continue, the same on all ranks, and sets EndReason if not. fraction: part of the
+  /// time limit after which the measurements stop. Collective: every rank of the communicator calls it.
   bool ShouldContinue(double fraction)
   {
     enum
@@ -535,9 +535,9 @@ private:
     }
   }
 
-  /// Measures a point once, unless the point has failed, or all of MostFaults or more measurements of its
-  /// function and view have failed. Returns a text for the progress. Collective: every rank of the
-  /// communicator calls it.
+  /// Measures a point once. Skips a point that has failed, and a function and view of which at least
+  /// MostFaults measurements have failed and none has succeeded. Returns a text for the progress. Collective:
+  /// every rank of the communicator calls it.
   std::string MeasurePoint(const PlannedPoint& point)
   {
     PointResult result;

@@ -24,7 +24,7 @@ struct StudyFrame
 /// Makes the measurements of `settings`, and keeps result.json and matrices.csv in the folder `output` up to
 /// date. A signal or the end of the time ends the study early; WhyIncomplete then has the reason. Throws
 /// Error, on all ranks, if the settings are invalid, if memory or space is insufficient, or if test files or
-/// results cannot be written. If result.json has measurements, WhyIncomplete in result.json then has the
+/// results cannot be written. If the test folder exists by then, `why_incomplete` in result.json has the
 /// reason of the error. Collective: every rank of the communicator calls it.
 Result RunStudy(tools::Session& session, const Settings& settings, const std::string& output,
     const StudyFrame& frame = {});

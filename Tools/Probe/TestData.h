@@ -69,8 +69,8 @@ public:
   /// Returns the index in `bytes` of the first wrong byte; nullopt if all bytes are correct.
   std::optional<std::size_t> FindWrongByte(
       std::uint64_t offset, const std::byte* bytes, std::size_t count) const;
-  /// Returns the offset in the file of the 8 bytes at `bytes`; an arbitrary number if the bytes are not from
-  /// this pattern.
+  /// Returns the offset in the pattern of the aligned group of 8 bytes at `bytes`; an arbitrary number if the
+  /// bytes are not from this pattern.
   std::uint64_t OffsetOf(const std::byte* bytes) const;
 
 private:
@@ -90,8 +90,8 @@ struct FileRange
   std::uint64_t Offset, Bytes;
 };
 
-/// Returns whether the ranges, sorted by offset, follow one another from offset 0 without gaps or overlaps;
-/// true for an empty list. The ranges may have any order.
+/// Returns whether the ranges, which may have any order, cover the bytes from offset 0 on without gaps or
+/// overlaps; true for an empty list.
 bool AreContiguousFromZero(std::vector<FileRange> ranges);
 
 /// The blocks that ranks write through a shared pointer: the k-th block of rank r has the bytes at offset r x

@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* Prefix = "patchio_probe_";
-constexpr int MostOfOne = 100;  ///< maximum number of folders of one process in one folder
+constexpr int MostFolders = 100;  ///< maximum number of folders of one process in one folder
 
 /// The process that has made a folder of test files.
 struct FolderCreator
@@ -68,13 +68,14 @@ bool IsRunning(pid_t process)
 
 constexpr std::size_t WriteBytes = 4u << 20;  // bytes written at once
 /// Bytes of test data that suffice once the planned time is over.
-constexpr std::uint64_t Enough = 128 * MiB;
-constexpr std::uint64_t Least = 16 * MiB;      ///< bytes of test data in any case
-constexpr double Patience = 3;                 ///< after this multiple of the time, Least is enough
-constexpr std::uint64_t LeastFile = 32 * MiB;  ///< minimum size of a test file of a rank with several files
-constexpr int MostWritten = 16;  ///< maximum number of test files of all ranks, unless there are more ranks
-constexpr std::size_t MostFound = 64;           ///< maximum number of existing files; all files stay open
-constexpr std::uint64_t LeastFound = 64 << 10;  ///< minimum size of an existing file
+constexpr std::uint64_t EnoughBytes = 128 * MiB;
+constexpr std::uint64_t LeastBytes = 16 * MiB;  ///< bytes of test data in any case
+constexpr double Patience = 3;                  ///< after this multiple of the time, LeastBytes is enough
+/// Minimum size of a test file of a rank with several files.
+constexpr std::uint64_t LeastFileBytes = 32 * MiB;
+constexpr int MostTestFiles = 16;  ///< maximum number of test files of all ranks, unless there are more ranks
+constexpr std::size_t MostExistingFiles = 64;  ///< maximum number of existing files; all files stay open
+constexpr std::uint64_t LeastExistingBytes = 64 << 10;  ///< minimum size of an existing file
 
 /// Throws Error unless `dir` is a folder with space for test files of `bytes` bytes. margin: factor on
 /// `bytes`, for metadata. advice: what the user can do if space is lacking.
@@ -120,8 +121,8 @@ void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& ra
   DropFromPageCache(path);
 }
 
-/// Appends the files below a folder, or the file itself, to `files`, which gets at most 100 000 files of
-/// folders. Throws Error if `path` is neither a folder nor a regular file.
+/// Appends the file `path`, or the files below the folder `path`, to `files`. Leaves out further files of
+/// folders when `files` has 100 000 elements. Throws Error if `path` is neither a folder nor a regular file.
 void CollectFiles(const std::string& path, std::vector<std::string>& files)
 {
   constexpr std::size_t most = 100'000;
@@ -212,7 +213,7 @@ std::string MakeProbeFolder(const std::string& dir)
   std::string path = first;
   // The folder of an earlier process with the same number may exist.
   for (int next = 2; ::mkdir(path.c_str(), 0700) != 0; ++next) {
-    if (errno != EEXIST || next > MostOfOne) {
+    if (errno != EEXIST || next > MostFolders) {
       throw SystemError(
           dir, "a writable folder", errno, "Choose another folder, or read existing files with --existing");
     }
@@ -325,8 +326,8 @@ void TestFiles::WriteFiles(
     int rank, int rankCount, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel)
 {
   const std::uint64_t share = std::max(bytes / rankCount, MiB);
-  const auto most = static_cast<std::uint64_t>(std::max(1, MostWritten / rankCount));
-  const std::uint64_t count = std::clamp<std::uint64_t>(share / LeastFile, 1, most);
+  const auto most = static_cast<std::uint64_t>(std::max(1, MostTestFiles / rankCount));
+  const std::uint64_t count = std::clamp<std::uint64_t>(share / LeastFileBytes, 1, most);
   const std::uint64_t each = std::max(share / count / MiB * MiB, MiB);
   std::mt19937_64 random(
       0x9e3779b97f4a7c15ULL + static_cast<unsigned>(rank) + static_cast<unsigned>(::getpid()));
@@ -335,7 +336,7 @@ void TestFiles::WriteFiles(
   const auto stops = [&](std::uint64_t more) {
     const double late = watch.Seconds() / seconds;
     const std::uint64_t all = (written + more) * static_cast<std::uint64_t>(rankCount);
-    return (cancel && *cancel) || (late > 1 && all >= Enough) || (late > Patience && all >= Least);
+    return (cancel && *cancel) || (late > 1 && all >= EnoughBytes) || (late > Patience && all >= LeastBytes);
   };
   for (std::uint64_t file = 0; file < count && !stops(0); ++file) {
     const std::string path = fmt::format("{}/{}_{}", this->Folder, rank, file);
@@ -357,13 +358,13 @@ ProbeFiles FindProbeFiles(const std::vector<std::string>& paths)
   ProbeFiles large;
   for (const std::string& path : found) {
     const std::uint64_t bytes = SizeOfFile(path).value_or(0);
-    if (bytes >= LeastFound) {
+    if (bytes >= LeastExistingBytes) {
       large.Paths.push_back(path);
       large.Bytes.push_back(bytes);
     }
   }
   ProbeFiles files;
-  const std::size_t count = std::min(large.Paths.size(), MostFound);
+  const std::size_t count = std::min(large.Paths.size(), MostExistingFiles);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t index = i * large.Paths.size() / count;
     files.Paths.push_back(large.Paths[index]);

@@ -75,7 +75,7 @@ struct ProbeFolders
 };
 
 /// Removes the folders that ended processes of this machine and user have left in `dir`. Ignores folders of
-/// running processes. Does not throw: if `dir` cannot be read, both lists are empty.
+/// processes of this machine that still run. Does not throw: if `dir` cannot be read, both lists are empty.
 ProbeFolders RemoveDeadProbeFolders(const std::string& dir);
 
 // ---- the files of a study

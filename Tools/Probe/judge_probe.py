@@ -114,8 +114,8 @@ def difference(ratio):
 
 
 def compare(a, b):
-    """Returns the points that both results have, and their summaries. With the confidence used here, 1 % of comparisons of equal
-    results find any difference. The noise is estimated from all points of a function and view together."""
+    """Returns the points that both results have, and their summaries. With the confidence used here, at most 1 % of comparisons of
+    equal results find any difference. The noise is estimated from all points of a function and view together."""
     groups = collections.defaultdict(list)
     for key in a.rates:
         if key in b.rates:
@@ -206,7 +206,7 @@ def run_compare(options):
 
 # ---- the five findings of A. Putilin and A. Salnikov, "Parameter study of MPI-IO" ----------------------------------
 
-ALIKE = 0.8    # smaller differences of rates do not matter to a user, even if they are certain
+ALIKE = 0.8    # ratios of rates from ALIKE to 1 / ALIKE do not matter to a user, even if they are certain
 GOOD_SCALING = 0.5    # the rate "scales well" if it grows by at least this part of the growth of ranks
 ENOUGH = 0.9          # a block is large enough if it gives this part of the best rate
 
@@ -241,7 +241,7 @@ def evaluate_below(ratio):
     return REFUTED if ratio.low > ALIKE else UNCLEAR
 
 
-DIRECTIONS = (("reading", False), ("writing", True))    # and whether functions write
+DIRECTIONS = (("reading", False), ("writing", True))    # each with whether the functions write
 
 
 def ratios_of_functions(results, view, pairs):
@@ -300,7 +300,7 @@ def evaluate_collective(results):
 def evaluate_shared(results):
     parts, errors = [], {}
     for name in ("read", "write"):
-        # Blocking functions and split functions.
+        # Blocking, non-blocking and split functions.
         for what, pairs in (("{0}_shared / {0}", [("{0}_shared", "{0}"), ("i{0}_shared", "i{0}")]),
                             ("{0}_ordered / {0}_all", [("{0}_ordered", "{0}_all"), ("{0}_ordered_begin", "{0}_all_begin")])):
             named = [tuple(each.format(name) for each in pair) for pair in pairs]
@@ -392,8 +392,8 @@ def run_findings(options):
 # ---- the command line ---------------------------------------------------------------------------------------------
 
 def with_plots(command, work):
-    """Calls `work` with the plot module, and returns whether `work` succeeded. If not, prints a warning; if a module is missing,
-    with the command that makes the plots with another Python."""
+    """Calls `work` with the plot module, and returns whether `work` succeeded. If not, prints a warning. If a module is missing,
+    the warning has the command that makes the plots with another Python."""
     try:
         import plot_probe
         work(plot_probe)

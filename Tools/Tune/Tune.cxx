@@ -51,7 +51,7 @@ struct StorageFacts
   std::optional<StorageProfile> Profile;
   std::vector<std::string> Notes;
   LoadEstimate Load;
-  std::optional<double> StepBytes;  ///< BytesOfLastStep(); nullopt if the path is a folder without data
+  std::optional<double> StepBytes;  ///< BytesOfLastStep(); nullopt for a folder without readable data
 };
 
 /// Returns the size in bytes of one element of each variable, as stored on the first patch that has the
@@ -249,8 +249,8 @@ std::string ReportText(const json& all)
   std::string text = StorageText(all);
   const json& load = all["load"];
   text += load["sureness"] > 0
-              ? fmt::format("  NC = {:.1f} concurrent reads by others: {}\n", load["others"].get<double>(),
-                    load["source"].get<std::string>())
+              ? fmt::format("  NC = {:.1f} concurrent reads of other programs: {}\n",
+                    load["others"].get<double>(), load["source"].get<std::string>())
               : fmt::format("  NC is unknown and counts as 0: {}\n", load["source"].get<std::string>());
   const int rankCount = all["ranks"].get<int>();
   text += fmt::format("With Thread Mode = Automatic and NP = {}, the policy\n", rankCount);
@@ -302,7 +302,7 @@ void DrawPlot(const json& all, const Options& options, Session& session)
   }
 }
 
-/// Returns an error unless `text` is a number from 0 to 3600, otherwise an empty text. CLI11's own range lets
+/// Returns an empty text if `text` is a number from 0 to 3600, otherwise an error. CLI11's own range lets
 /// "nan" pass.
 std::string CheckSeconds(const std::string& text)
 {

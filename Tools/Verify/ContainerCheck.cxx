@@ -96,7 +96,8 @@ std::string FaultOfFiles(const std::string& folder, const container::LoggedStep&
   });
 }
 
-/// Returns the first fault among the values of a step, or an empty text.
+/// Returns the first fault of FaultsOfValues(), or the error that ends this check; empty if the step has no
+/// fault.
 std::string FaultOfValues(const std::string& folder, const container::LoggedStep& logged, int threads)
 {
   TimeStep step;

@@ -11,7 +11,7 @@
 
 namespace patchio::tools {
 
-/// Returns whether the path belongs to a container, or to a file in a container.
+/// Returns whether `path` is a container, or a file in a container.
 bool IsInContainer(const std::string& path);
 
 /// Compares all values of the step with the checksums in the step's tables, and the step's record with the

@@ -88,7 +88,7 @@ void Verification::CheckSteps(const Series& series)
   bool indexed = false;
   for (const TimeStep& step : SelectSteps(series, this->Arguments.Path, this->Arguments.Numbers())) {
     ++this->Steps;
-    // Steps that need no index may have different files, and are checked quickly.
+    // Steps with the same path that need no index file may have different data files. Their check is fast.
     if (seen.insert(step.Path).second || !indexed) {
       const StepFacts facts = InspectStep(format, step, false, this->Arguments.Threads);
       indexed = facts.NeedsIndexFile;

@@ -214,7 +214,7 @@ int MultiFabReader::AddFile(std::string_view name)
   return known->second;
 }
 
-/// Reads a blank line, "boxes,components", and one line per box of numbers that each end with a comma.
+/// Reads a blank line, "boxes,components", and a line for each box: numbers that each end with a comma.
 /// Returns the numbers of `component`. Other texts, such as "nan" and "inf", become NaN. `extreme`: "least"
 /// or "greatest", for messages.
 std::vector<double> MultiFabReader::ReadExtremes(const char* extreme, int component)

@@ -35,7 +35,7 @@ struct FabHeader
   std::size_t PrefixBytes = 0;  ///< length of "FAB" and the number format, equal in all FABs of one program
 };
 
-/// Limit on the length of a header line.
+/// Limit on the length of a header line, in bytes.
 constexpr std::size_t MostFabHeaderBytes = 512;
 
 /// Parses the header at the beginning of `text`. Returns false if `text` does not begin with a valid header.

@@ -1,6 +1,6 @@
 // Locates the values of <patch, variable> in the data files. Reads one valid FAB header of each file, and the
-// headers of FABs whose space up to the next FAB is larger or smaller than the header and the numbers must
-// be. All other headers are as expected, and are read only if values are to be verified.
+// headers of FABs whose space up to the next FAB is larger or smaller than the header and the numbers need.
+// All other headers are as expected, and are read only if values are to be verified.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
@@ -37,7 +37,7 @@ struct RequestedFile
 {
   std::size_t First = 0, End = 0;
   std::uint64_t Bytes = 0;
-  std::vector<std::size_t> Uncertain;  ///< FABs whose headers must be read one by one
+  std::vector<std::size_t> UncertainFabs;  ///< indices of FABs whose headers must be read one by one
 };
 
 /// Carries out one call of AmrexFormat::Locate().
@@ -182,7 +182,7 @@ void Locator::ReadHeaders(int file)
       this->ReadHeader(file, fab, example);
       haveExample = fab.Fault.empty();
     } else if (this->Options.Verify || !this->TrySetLocation(file, fab, example)) {
-      wanted.Uncertain.push_back(i);
+      wanted.UncertainFabs.push_back(i);
     }
   }
 }
@@ -193,7 +193,7 @@ void Locator::ReadUncertainHeaders()
   constexpr std::size_t inTask = 16;
   std::vector<std::size_t> uncertain;
   for (const RequestedFile& file : this->Files) {
-    uncertain.insert(uncertain.end(), file.Uncertain.begin(), file.Uncertain.end());
+    uncertain.insert(uncertain.end(), file.UncertainFabs.begin(), file.UncertainFabs.end());
   }
   this->Task.RunTasks((uncertain.size() + inTask - 1) / inTask, [&](std::size_t task) {
     for (std::size_t i = task * inTask; i < std::min(uncertain.size(), (task + 1) * inTask); ++i) {

@@ -306,7 +306,7 @@ private:
       hdf5::CheckComplete(this->File.Path());
       this->Fail(fmt::format("{} values of the table '{}' in the file",
                      count > 0 ? std::to_string(count) : "all", name),
-          fmt::format("{} bytes at offset {}, in a file of {}", table.Bytes, table.Offset, size));
+          fmt::format("{} bytes at offset {}, in a file of {} bytes", table.Bytes, table.Offset, size));
     }
     return table;
   }

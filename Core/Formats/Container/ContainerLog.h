@@ -15,9 +15,10 @@
 namespace patchio::container {
 
 /// The records of a log. The log consists of blocks, which contain fragments. The header of a fragment has
-/// the CRC-32 of its type and its data (4 bytes), the length of the data (2), and the type of the fragment
-/// (1: a whole record, 2: its first part, 3: a middle part, 4: the last part); little-endian. If the rest of
-/// a block is too short for a header, the rest is filled with zeros. LevelDB's log has the same structure.
+/// three little-endian numbers: the CRC-32 of the type and the data of the fragment (4 bytes), the length of
+/// the data (2 bytes), and the type (1 byte). A fragment of type 1 is a whole record; fragments of type 2, 3
+/// and 4 are the first, a middle and the last part of a record. If the rest of a block is too short for a
+/// header, the rest is filled with zeros. LevelDB's log has the same structure.
 struct RecordLog
 {
   static constexpr std::size_t BlockBytes = 32768;
@@ -27,9 +28,10 @@ struct RecordLog
   static std::string Frame(std::string_view record, std::uint64_t end);
 
   std::vector<std::string> Records;
-  std::uint64_t End = 0;            ///< offset behind the last complete record, where the next one is written
-  std::uint64_t DamagedBytes = 0;   ///< damaged bytes between records, or of a last record of full length
-  std::uint64_t TrailingBytes = 0;  ///< bytes of a last record that is being written, or was never completed
+  std::uint64_t End = 0;           ///< offset behind the last complete record, where the next one is written
+  std::uint64_t DamagedBytes = 0;  ///< damaged bytes, except TrailingBytes
+  /// Bytes at the end of the log, of a record that is being written or was never completed.
+  std::uint64_t TrailingBytes = 0;
 };
 
 /// Returns the records in the bytes of a log. Accepts any bytes: after damage, this function continues with

@@ -20,7 +20,7 @@ std::vector<int> RowsOf(const Catalog& catalog);
 enum class FileProfile
 {
   Image,  ///< ImageData: one box with values at its nodes only
-  Amr,    ///< OverlappingAMR: levels of boxes of cells, each finer than the one before
+  Amr,    ///< OverlappingAMR: levels of boxes of cells; each level refines the level before
   Mesh,   ///< UnstructuredGrid or PolyData: partitions that all have cells in the same lists
   Custom  ///< PatchIO's own groups: VTKHDF has no type for the step, or the step has several files
 };
@@ -46,10 +46,10 @@ std::vector<std::uint64_t> ShapeOf(const Catalog& catalog, int files, const Data
 /// Returns the shape of a compressed data set's chunks. Chunks are cut along one axis only, so that their
 /// values are contiguous.
 ///
-/// A reader of a patch must read all chunks that overlap it. If the patches of a level have equal sizes, a
-/// chunk holds one patch, several small ones, or an even part of a large one (if its size can be divided
-/// evenly). Otherwise chunks have half the size of an average patch, within
-/// 1024 to 65,536 tuples, so that a read of one patch decodes about 1.5 times the values of the patch.
+/// A reader of a patch must read all chunks that overlap the patch. If the patches of the data set have equal
+/// sizes, a chunk holds one patch, several small patches, or an even part of a large patch (65,536 tuples if
+/// the patch cannot be divided evenly). Otherwise chunks have half the size of an average patch, within 1024
+/// to 65,536 tuples, so that a read of one patch decodes about 1.5 times the values of the patch.
 std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const DataSet& set);
 /// Returns the number of chunks of a compressed data set.
 std::uint64_t ChunkCountOf(const Catalog& catalog, int files, const DataSet& set);

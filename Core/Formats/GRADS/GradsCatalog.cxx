@@ -186,8 +186,8 @@ void CatalogMaker::AddVariables()
   const Descriptor& d = this->Description;
   // Undefined values may differ from UNDEF by rounding. Without UNDEF, the largest double stands for
   // undefined values, because it differs from every float.
-  const double undefined = d.Undefined.value_or(std::numeric_limits<double>::max());
-  const double tolerance = d.Undefined ? std::abs(undefined) / 1e5 : 0;
+  const double undefined = d.UndefinedValue.value_or(std::numeric_limits<double>::max());
+  const double tolerance = d.UndefinedValue ? std::abs(undefined) / 1e5 : 0;
   for (std::int64_t member = 0; member < d.MemberCount(); ++member) {
     for (const GradsVariable& source : d.Variables) {
       Variable variable;
@@ -260,7 +260,7 @@ std::vector<std::string> NotesOnGrid(const Descriptor& descriptor)
                   "{}: z is the number of the level, from 0; the field data array 'levels' has the values",
                   descriptor.Path));
   }
-  if (!descriptor.Undefined) {
+  if (!descriptor.UndefinedValue) {
     notes.push_back(
         descriptor.Path + ": the descriptor has no UNDEF, so PatchIO takes every number for a value");
   }

@@ -198,7 +198,7 @@ constexpr double MostBytes = 4e18;  ///< of all times together; offsets up to th
 void CheckTimes(const Descriptor& d)
 {
   const TimeAxis& times = d.Times;
-  if (times.Start.Day > DaysOfMonth(times.Start.Year, times.Start.Month, times.Days)) {
+  if (times.Start.Day > DaysOfMonth(times.Start.Year, times.Start.Month, times.DateCalendar)) {
     throw FileError(d.Path, "a start date in a calendar of 365 days", "29 February", "Correct TDEF");
   }
   const std::int64_t months = times.Step.Months ? times.Step.Count : 0;
@@ -296,7 +296,7 @@ private:
   void ParseData();
   void ParseOptions();
   void ParseByteSwapped() { this->SetByteOrder("byteswapped"); }
-  void ParseUndefined() { this->Result.Undefined = this->Number(1, "the value for missing data"); }
+  void ParseUndefined() { this->Result.UndefinedValue = this->Number(1, "the value for missing data"); }
   void ParseX() { this->ParseAxis(this->Result.X, "longitudes"); }
   void ParseY() { this->ParseAxis(this->Result.Y, "latitudes"); }
   void ParseZ() { this->ParseAxis(this->Result.Z, "levels"); }
@@ -388,7 +388,7 @@ void Parser::ParseOptions()
     result.LevelsReversed = result.LevelsReversed || word == "zrev";
     result.Pascals = result.Pascals || word == "pascals";
     if (word == "365_day_calendar") {
-      result.Times.Days = Calendar::Days365;
+      result.Times.DateCalendar = Calendar::Days365;
     } else if (word == "big_endian" || word == "little_endian" || word == "byteswapped") {
       this->SetByteOrder(word);
     }

@@ -78,14 +78,14 @@ struct TimeAxis
   std::int64_t Count = 1;
   Date Start;
   Increment Step;
-  Calendar Days = Calendar::Gregorian;
+  Calendar DateCalendar = Calendar::Gregorian;
 
   /// Returns the time of step `index`, from 0, in minutes; see MinutesOf().
   std::int64_t Minutes(std::int64_t index) const
   {
-    return MinutesOfStep(this->Start, this->Step, index, this->Days);
+    return MinutesOfStep(this->Start, this->Step, index, this->DateCalendar);
   }
-  Date DateAt(std::int64_t index) const { return DateOf(this->Minutes(index), this->Days); }
+  Date DateAt(std::int64_t index) const { return DateOf(this->Minutes(index), this->DateCalendar); }
 };
 
 /// The sizes in bytes of the headers and trailers in a data file.
@@ -111,11 +111,11 @@ struct Descriptor
   bool LevelsReversed = false;         ///< levels of each variable from last to first
   bool VariablesOutsideTimes = false;  ///< all times of a variable come before the next variable (-1,20)
   ElementType Type = ElementType::Float32;
-  std::optional<double> Undefined;
+  std::optional<double> UndefinedValue;  ///< from UNDEF
   HeaderSizes Headers;
   std::vector<double> X, Y;  ///< positions along the axes of the file's grid, increasing
   std::vector<double> Z;     ///< levels as listed
-  bool Pascals = false;      ///< if Z is a pressure: its unit is Pa, not hPa
+  bool Pascals = false;      ///< OPTIONS has pascals: pressures in Z are in Pa
   TimeAxis Times;
   std::vector<std::string> Members;  ///< names of the ensemble's members; empty: no ensemble
   std::vector<GradsVariable> Variables;
@@ -145,7 +145,8 @@ Descriptor ParseDescriptor(const std::string& path, const std::string& text);
 /// other names.
 int LatitudesOf(const std::string& grid);
 
-/// Returns the latitudes of a Gaussian grid in degrees, from south to north. `count`: 1 .. 10000.
+/// Returns the latitudes of a Gaussian grid in degrees, from south to north. `count`: number of
+/// latitudes, at least 1.
 std::vector<double> GaussianLatitudes(int count);
 
 }  // namespace patchio::grads

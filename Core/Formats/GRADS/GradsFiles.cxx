@@ -73,7 +73,7 @@ std::string FileNameTemplate::ExpandAll(const std::string& text) const
 /// longer names first. Returns false if the substitution is unknown.
 bool FileNameTemplate::Expand(const std::string& text, std::size_t& at, std::string& out) const
 {
-  const Calendar calendar = this->Description.Times.Days;
+  const Calendar calendar = this->Description.Times.DateCalendar;
   if (text.compare(at, 2, "%i") == 0 &&
       ExpandDate(text.substr(at + 2, 2), this->Description.Times.Start, calendar, out)) {
     at += 4;

@@ -39,7 +39,8 @@ public:
   /// Returns the size of a file with `steps` steps.
   std::int64_t FileBytes(std::int64_t steps) const;
   /// Returns the number of complete steps, from the first, in a file of `fileBytes` bytes that should have
-  /// `steps` steps. A shorter file has none if its missing end belongs to all steps.
+  /// `steps` steps. Returns 0 for a shorter file whose missing end belongs to all steps: a file with several
+  /// members, or with all times of a variable before the next variable.
   std::int64_t CompleteSteps(std::int64_t steps, std::int64_t fileBytes) const;
 
 private:

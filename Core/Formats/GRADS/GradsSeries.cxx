@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 namespace patchio::grads {
 namespace {
 
-constexpr std::int64_t MostExaminedVariables = 8;  ///< number of variables that are examined
+constexpr std::int64_t MostExaminedVariables = 8;  ///< greatest number of variables that are examined
 constexpr std::int64_t ValuesOfRun = 64;           ///< number of values per read
 constexpr int RunsOfField = 2;
 constexpr std::size_t FewestWords = 16;  ///< number of different words needed for a decision
@@ -97,7 +97,8 @@ std::string ByteOrderWarning(const Descriptor& descriptor, std::int64_t step)
   for (const std::uint32_t word : sample) {
     const float value = DecodeFloat(word, descriptor.BigEndian);
     const float other = DecodeFloat(word, !descriptor.BigEndian);
-    if (!IsUninformative(value, descriptor.Undefined) && !IsUninformative(other, descriptor.Undefined)) {
+    if (!IsUninformative(value, descriptor.UndefinedValue) &&
+        !IsUninformative(other, descriptor.UndefinedValue)) {
       ++words;
       asDescribed += IsPlausible(value) ? 1 : 0;
       otherwise += IsPlausible(other) ? 1 : 0;

@@ -53,7 +53,7 @@ struct MaskRequirements
   MaskType Type = MaskType::Index;
   std::array<std::int64_t, 3> Dims{};  ///< grid points of the domain
   std::uint64_t Points = 0;            ///< length of the list, for Index; 0: any
-  /// Numbers of values along x, y, z of the data sets of one quantity, in order, for Corners; empty: any.
+  /// Widths of the cuboids, in values along x, y, z, for Corners; empty: any.
   std::vector<std::array<std::int64_t, 3>> Cuboids;
 };
 
@@ -274,7 +274,7 @@ void ReadTimes(const KwaveFile& file, KwaveDescription& to)
   if (steps == 0 || info.Dims.empty()) {
     return;
   }
-  if (!info.Numbers || info.Values < steps) {
+  if (!info.IsNumeric || info.Values < steps) {
     to.Notes.push_back(fmt::format(
         "'{}' does not have a number for each of {} steps, so PatchIO computes the times from Nt and dt",
         TimesName, steps));
@@ -295,8 +295,8 @@ std::array<std::int64_t, 3> WidthsOf(const DatasetInfo& info)
   return {static_cast<std::int64_t>(z[2]), static_cast<std::int64_t>(z[1]), static_cast<std::int64_t>(z[0])};
 }
 
-/// Raises PlanesPerCut of a region to the length of the data set's chunks along its axis `axis`, so that cuts
-/// do not divide these chunks.
+/// Raises PlanesPerCut of a region to the length of the data set's chunks along the axis `axis` of the data
+/// set, so that cuts do not divide the longest chunks of the region.
 void AlignCutsToChunks(GridRegion& region, const DatasetInfo& info, std::size_t axis)
 {
   if (!info.Chunks.empty()) {
@@ -364,9 +364,9 @@ private:
   MaskType Type = MaskType::Index;
   std::vector<std::pair<std::string, DatasetInfo>> DomainItems;
   std::vector<SensorItem> SensorItems;
-  std::vector<Mask> Sensor;                            ///< none or one mask
-  std::vector<std::string> Complex, Unknown, Damaged;  ///< names of data sets
-  std::uint64_t SampledSteps = 0;                      ///< number of sampled steps in the file; 0: none
+  std::vector<Mask> Sensor;                                           ///< none or one mask
+  std::vector<std::string> ComplexNames, UnknownNames, DamagedNames;  ///< names of skipped data sets
+  std::uint64_t SampledSteps = 0;  ///< number of sampled steps in the file; 0: none
 };
 
 bool Reader::HasDomainShape(const DatasetInfo& info) const
@@ -408,10 +408,10 @@ void Reader::ClassifyDataset(const std::string& name)
   if (IsSetting(name) || info.Values < (sampled ? 1 : 2)) {
     return;
   }
-  if (info.Complex) {
-    this->Complex.push_back(name);
-  } else if (!info.Numbers || info.Dims.size() != 3) {
-    this->Unknown.push_back(name);
+  if (info.IsComplex) {
+    this->ComplexNames.push_back(name);
+  } else if (!info.IsNumeric || info.Dims.size() != 3) {
+    this->UnknownNames.push_back(name);
   } else if (this->HasSensor && this->IsOutput && !IsOfDomain(name) &&
              (sampled || !this->HasDomainShape(info)) && this->Type == MaskType::Index && info.Dims[0] == 1) {
     this->SensorItems.push_back({name, info, {}});
@@ -419,7 +419,7 @@ void Reader::ClassifyDataset(const std::string& name)
     this->DomainItems.emplace_back(name, info);
   } else if (info.Dims[0] * info.Dims[1] > 1 && info.Dims[1] * info.Dims[2] > 1 &&
              info.Dims[0] * info.Dims[2] > 1) {
-    this->Unknown.push_back(name);  // vectors along an axis fail the condition: no note mentions them
+    this->UnknownNames.push_back(name);  // vectors along an axis fail the condition: no note mentions them
   }
 }
 
@@ -433,16 +433,16 @@ void Reader::ClassifyGroup(const std::string& name)
       continue;
     }
     const DatasetInfo info = this->File.InfoOf(name + "/" + dataset);
-    if (info.Complex) {
-      this->Complex.push_back(name);
+    if (info.IsComplex) {
+      this->ComplexNames.push_back(name);
       return;
     }
-    if (info.Numbers && (info.Dims.size() == 3 || info.Dims.size() == 4)) {
+    if (info.IsNumeric && (info.Dims.size() == 3 || info.Dims.size() == 4)) {
       item.Datasets[*number] = info;
     }
   }
   if (item.Datasets.empty() || !this->HasSensor || this->Type != MaskType::Corners) {
-    this->Unknown.push_back(name);
+    this->UnknownNames.push_back(name);
     return;
   }
   item.Info = item.Datasets.begin()->second;
@@ -564,7 +564,7 @@ bool Reader::CheckSteps(const std::string& name, std::uint64_t steps)
   }
   if (steps != this->SampledSteps || steps == 0) {
     if (steps != this->SampledSteps) {  // otherwise no step is written yet
-      this->Damaged.push_back(fmt::format("{} ({} of {} steps)", name, steps, this->SampledSteps));
+      this->DamagedNames.push_back(fmt::format("{} ({} of {} steps)", name, steps, this->SampledSteps));
     }
     return false;
   }
@@ -582,9 +582,9 @@ void Reader::AddPoints()
         !IsAggregate(item.Name) && (IsOfSensor(item.Name) || this->IsFromPatchIO || item.Info.Dims[1] > 1);
     if (this->SensorPoints(item.Info) != mask.Points && IsOfSensor(item.Name)) {
       const std::uint64_t points = this->SensorPoints(item.Info);
-      this->Damaged.push_back(fmt::format("{} ({} of {} points)", item.Name, points, mask.Points));
+      this->DamagedNames.push_back(fmt::format("{} ({} of {} points)", item.Name, points, mask.Points));
     } else if (this->SensorPoints(item.Info) != mask.Points || (!timeVarying && item.Info.Dims[1] != 1)) {
-      this->Unknown.push_back(item.Name);
+      this->UnknownNames.push_back(item.Name);
     } else if (!timeVarying || this->CheckSteps(item.Name, item.Info.Dims[1])) {
       AlignCutsToChunks(to.Sets.back().Regions[0], item.Info, 2);
       to.Quantities.push_back({item.Name, set, timeVarying, {true}});
@@ -618,7 +618,7 @@ void Reader::AddCuboids()
       const bool fits = cuboid <= static_cast<std::int64_t>(cuboids.size()) && mySteps == steps &&
                         WidthsOf(info) == WidthsOf(cuboids[cuboid - 1]);
       if (!fits) {
-        this->Unknown.push_back(fmt::format("{}/{}", item.Name, cuboid));
+        this->UnknownNames.push_back(fmt::format("{}/{}", item.Name, cuboid));
         continue;
       }
       quantity.Regions[cuboid - 1] = true;
@@ -642,7 +642,7 @@ void Reader::AddSources()
       {"u_source_index", "velocity source"}, {"s_source_index", "stress source"}};
   for (const auto& [name, level] : lists) {
     const DatasetInfo info = this->IsOutput ? DatasetInfo() : this->File.InfoOf(name);
-    if (info.Numbers && info.Values > 0) {
+    if (info.IsNumeric && info.Values > 0) {
       this->AddPointLevel(level, info.Values, name);
     }
   }
@@ -698,9 +698,9 @@ void Reader::AddNotes()
       to.push_back(fmt::format("PatchIO skips {}: {}{}", what, list, names.size() > 12 ? " and others" : ""));
     }
   };
-  addNote(this->Complex, "complex values", this->Result.Notes);
-  addNote(this->Unknown, "data sets of unsupported type or shape", this->Result.Notes);
-  addNote(this->Damaged, "damaged data sets of " + this->Result.Path, this->Result.Warnings);
+  addNote(this->ComplexNames, "complex values", this->Result.Notes);
+  addNote(this->UnknownNames, "data sets of unsupported type or shape", this->Result.Notes);
+  addNote(this->DamagedNames, "damaged data sets of " + this->Result.Path, this->Result.Warnings);
 }
 
 /// Throws Error if the file has neither values, nor a sensor mask, nor sources.

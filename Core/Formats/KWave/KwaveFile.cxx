@@ -145,8 +145,8 @@ DatasetInfo KwaveFile::InfoOf(const std::string& name) const
     info.Chunks.assign(dataset.ChunkDims.begin(), dataset.ChunkDims.begin() + dataset.Rank);
   }
   const std::optional<ElementType> type = hdf5::ElementTypeOf(dataset);
-  info.Numbers = type && (SizeOf(*type) == 4 || SizeOf(*type) == 8);
-  info.Complex = this->Text(name, "domain_type") == "complex";
+  info.IsNumeric = type && (SizeOf(*type) == 4 || SizeOf(*type) == 8);
+  info.IsComplex = this->Text(name, "domain_type") == "complex";
   return info;
 }
 

@@ -22,7 +22,7 @@ bool IsOfDomain(const std::string& name);
 /// "Q_term".
 bool IsOfSensor(const std::string& name);
 
-/// Returns whether the data set has one value per point, computed from all steps: a maximum, an average or a
+/// Returns whether the data set has one value per point for all steps together: a maximum, an average or a
 /// final value.
 bool IsAggregate(const std::string& name);
 
@@ -62,8 +62,8 @@ struct DatasetInfo
   std::vector<std::uint64_t> Dims;    ///< slowest first
   std::vector<std::uint64_t> Chunks;  ///< empty: not chunked
   std::uint64_t Values = 0;           ///< product of Dims; 0 without dimensions
-  bool Numbers = false;               ///< floats or integers of 4 or 8 bytes
-  bool Complex = false;
+  bool IsNumeric = false;             ///< floats or integers of 4 or 8 bytes
+  bool IsComplex = false;
 };
 
 /// A k-Wave file, opened for reading. All methods throw Error for damaged objects.
@@ -138,7 +138,7 @@ struct KwaveDescription
 };
 
 /// Reads an input or output file, and if necessary the mask from another file in its folder. Throws Error if
-/// the file is damaged, lacks its mask or has nothing to show.
+/// the file is damaged or has nothing to show, for example because the mask is missing.
 KwaveDescription ReadDescription(const std::string& path);
 
 }  // namespace patchio::kwave

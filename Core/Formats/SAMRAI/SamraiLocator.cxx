@@ -37,7 +37,7 @@ struct SharedFile
   std::string Path;
   std::atomic<std::uint64_t> ListedChunks{0};  ///< number of chunks listed by all threads
   /// True if the file has more chunks than hdf5::MostChunks(). Then no more chunks are listed, and all
-  /// earlier results are void.
+  /// earlier results for the file are void.
   std::atomic<bool> TooManyChunks{false};
 };
 

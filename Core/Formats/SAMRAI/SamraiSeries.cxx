@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::string_view Skipping = "Skipping a dump. ";
 
-/// Returns whether the path is below the folder. Names in a list of dumps must not lead out of its folder.
+/// Returns whether the path is below the folder. Names in a list of dumps must not lead out of the folder of
+/// the list.
 bool IsBelow(const fs::path& folder, const fs::path& path)
 {
   const fs::path relative = path.lexically_relative(folder.lexically_normal());
@@ -118,7 +119,8 @@ void AddNotes(Series& series)
   series.Notes.insert(series.Notes.end(), first.Notes.begin(), first.Notes.end());
 }
 
-/// Adds the dump to the series or, if the dump cannot be read, a warning, and its files to Series::Watched.
+/// Adds the dump to the series. If the dump cannot be read, adds a warning instead, and adds the summary and
+/// the folder of the dump to Series::Watched.
 void AddDump(const fs::path& summary, const SeriesOptions& options, Series& series)
 {
   if (!AddStep("dump", summary.string(), options, ReadSummaryHead, series)) {

@@ -53,7 +53,8 @@ const std::vector<RecordMember> PatchMapMembers{
     {"level_number", ElementType::Int32, 1, offsetof(PatchMapEntry, Level)},
     {"patch_number", ElementType::Int32, 1, offsetof(PatchMapEntry, Patch)}};
 
-/// The cells of one patch. The corners in the file may be missing or wrong, and are not read.
+/// The cells of one patch. The positions of the corners in the file may be missing or wrong, and are not
+/// read.
 struct PatchExtent
 {
   int Lower[3] = {}, Upper[3] = {};
@@ -341,7 +342,7 @@ void SummaryReader::ReadVariables()
       if (names[v].empty() || components[v] < 1 ||
           std::uint64_t(components[v]) * 32 > this->File.SizeOfFile()) {
         this->Fail("a name and at least one component, but no more than fit in the file, for each variable",
-            fmt::format("'{}' with {}", names[v], components[v]));
+            fmt::format("'{}' with {} components", names[v], components[v]));
       }
       variable.Ghosts = this->GhostLayers(&ghosts[3 * v], fmt::format("for '{}'", names[v]));
       std::vector<std::string>& datasets = this->PresenceDatasets.emplace_back();
@@ -433,7 +434,7 @@ Presence SummaryReader::PresenceIn(const MinMax& record, std::size_t variable) c
   if (variable < this->OrdinaryVariables || info.Material >= 0) {
     return record.Defined ? Presence::Stored : Presence::Absent;
   }
-  // If a patch contains all or nothing of a dense material, only its flag is recorded.
+  // If a patch contains all or nothing of a dense material, only the flag is recorded.
   const bool species = info.StoredName.find("/species/") != std::string::npos;
   const int flag = species ? record.SpeciesFlag : record.MaterialFlag;
   return flag == 0 ? Presence::Zero : flag == 1 ? Presence::One : Presence::Stored;

@@ -59,7 +59,8 @@ public:
   /// Returns boxes from rows of the lowest and highest cell: x, x, y, y, z, z. Throws Error for an empty box,
   /// and for indices beyond +-2^30.
   std::vector<Box> Boxes(const std::string& dataset) const;
-  /// Returns the cells of an image. `flatAxes`: axes with one layer of nodes; see Level::FlatAxes.
+  /// Returns the cells of an image. `image`: group of the image; `flatAxes`: receives the axes with one layer
+  /// of nodes, see Level::FlatAxes.
   Box WholeExtent(const std::string& image, std::uint64_t& flatAxes) const;
   /// Returns the greatest number of entries that PatchIO accepts in a list of the file: 2^24, or less for a
   /// small file, because a compressed list may be forged.
@@ -138,8 +139,8 @@ struct FileDescription
   std::vector<std::string> SkipMessages;  ///< a message with the reason for each skipped array
 };
 
-/// Reads the description of a file at a step. Skips unsupported arrays of data, see SkipMessages. Throws
-/// Error when the file is broken, its grid is unsupported, or it does not have the step.
+/// Reads the description of a file at a step. Skips arrays of data that are unsupported or unreadable, see
+/// SkipMessages. Throws Error when the file is broken, has an unsupported grid, or does not have the step.
 FileDescription ReadFileDescription(const std::string& path, int step = 0);
 
 }  // namespace patchio::vtkhdf

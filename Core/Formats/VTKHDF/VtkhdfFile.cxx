@@ -323,7 +323,7 @@ std::optional<int> ComponentsAfterAxes(const std::vector<std::uint64_t>& dims, s
   return several ? std::optional(static_cast<int>(dims.back())) : std::nullopt;
 }
 
-/// Returns the number of components of an array of an image at one step, or nullopt for other shapes.
+/// Returns the number of components of an array of an image at one step, or nullopt for an impossible shape.
 /// `tuples`: number of values along x, y and z. VTK omits flat axes. For a single point, VTK omits all axes,
 /// or all but one in a file without steps. Other writers keep all three axes.
 std::optional<int> ComponentsOfImage(
@@ -458,8 +458,8 @@ private:
   std::set<std::string> ReportedArrays;  ///< arrays, on all levels, with a message in SkipMessages
 };
 
-/// Sets the time of the step from the group of steps or, in a file without steps, from ParaView's field data.
-/// Field data of these names that are not a single number, such as a date, are not the time.
+/// Sets the time of the step from the group of steps or, in a file without steps, from the field data
+/// TimeValue or Time of ParaView. Field data that are not a single number, such as a date, are not the time.
 void FileReader::ReadTime()
 {
   if (this->Steps.Exists()) {

@@ -150,8 +150,8 @@ bool IsTimeInvariant(const FileDescription& file, const LevelArray& array)
              [&](std::uint64_t first) { return first == array.First[0]; });
 }
 
-/// Sets the presence of a variable on the patches of a level: absent where its array has no entries, or is
-/// the offsets of no cells; otherwise stored.
+/// Sets the presence of a variable on the patches of a level: absent if the variable has no values on the
+/// patch, or if the variable has the offsets of a list without cells; otherwise stored.
 void SetPresence(int variable, const Level& level, Catalog& catalog)
 {
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
@@ -261,8 +261,8 @@ private:
       TuplesBefore;  ///< by variable, filled when needed; see TuplesBeforePatches()
 };
 
-/// Returns the number of tuples before each patch of a level, counted from the level's first tuple in the
-/// data set.
+/// Returns, for each patch, the number of tuples before the patch, counted from the first tuple of the
+/// patch's level in the data set.
 const std::vector<std::uint64_t>& Locator::TuplesBeforePatches(int variable)
 {
   std::vector<std::uint64_t>& before = this->TuplesBefore[static_cast<std::size_t>(variable)];
@@ -282,8 +282,8 @@ const std::vector<std::uint64_t>& Locator::TuplesBeforePatches(int variable)
   return before;
 }
 
-/// Returns the number of tuples that a patch shares with its predecessor: successive slices of an image have
-/// a plane of nodes in common.
+/// Returns the number of tuples that a patch shares with the preceding patch: successive slices of an image
+/// have a plane of nodes in common. `first`: first patch of the level.
 std::uint64_t Locator::SharedTuples(int first, int patch) const
 {
   const auto dims = this->Data.ArrayDims(patch, Centering::Node, {0, 0, 0});

@@ -25,7 +25,8 @@ void FillWithSolution(const Problem& problem, int scalar, int level, double time
   const Geometry& space = problem.Space;
   Double3 centre = problem.Centre;
   if (scalar > 0) {
-    // The shift is along the axes in turn, by 1/2, 1 and 3/2 radii; then the sequence repeats.
+    // The shift is along one axis after another: first by 1/2 radius along each axis, then by 1 radius, then
+    // by 3/2 radii. Then the sequence repeats.
     centre[scalar % space.Dimension] += 0.5 * problem.Radius * (1 + scalar / space.Dimension % 3);
   }
   for (int axis = 0; axis < 3; ++axis) {
@@ -187,7 +188,7 @@ void AddTiles(const Geometry& space, int level, const Box& box, TileSet& tiles)
 }
 
 /// Returns, for each box, the coarse cells from which the box is interpolated, or an empty box if `grid`
-/// contains all cells of the box. `grid`: the level of the boxes; null: no level.
+/// contains all cells of the box. `grid`: patches of the level of the boxes; null: no patches.
 std::vector<OwnedBox> CoarseCellsUnder(
     const std::vector<OwnedBox>& boxes, const Grid* grid, const Geometry& space)
 {
@@ -400,8 +401,8 @@ TileSet Hierarchy::TagTiles(int level) const
   return tiles;
 }
 
-/// Returns nested tiles for levels 1, 2, ... around the present fronts; the same on all ranks. Collective:
-/// every rank of the communicator calls it.
+/// Returns nested tiles for levels 1, 2, ... around the cells that are tagged now; the same on all ranks.
+/// Collective: every rank of the communicator calls it.
 std::vector<TileSet> Hierarchy::ChooseTiles() const
 {
   const int tagged = std::min(this->LevelCount(), this->Setup.Levels - 1);

@@ -51,9 +51,9 @@ public:
   /// Advances all values by the problem's time step. Collective: every rank of the communicator calls it.
   void Step();
 
-  /// Moves levels 1, 2, ... to the fronts, and makes at most one new level. Takes the values of a new patch
-  /// from the old patches of its level, and elsewhere from the coarser level. Collective: every rank of the
-  /// communicator calls it.
+  /// Moves levels 1, 2, ... to the cells that are tagged now (see Problem::TagThreshold), and makes at most
+  /// one new level. Takes the values of a new patch from the old patches of its level, and elsewhere from the
+  /// coarser level. Collective: every rank of the communicator calls it.
   void Regrid();
 
   /// Means over the domain of the first scalar and of its error.

@@ -130,8 +130,8 @@ std::array<T, 3> ValuePerAxis(const char* option, const std::vector<T>& list, in
   return result;
 }
 
-/// Throws UsageError if a number of axis `axis` is out of range. The limits detect typing errors, such as a
-/// zero too many, which would exhaust the machine's memory.
+/// Throws UsageError if a number of the grid is out of range along the axis `axis`. The limits detect typing
+/// errors, such as a zero too many, which would exhaust the machine's memory.
 void CheckAxis(const Geometry& space, int levels, int axis)
 {
   constexpr int mostCells = 1 << 24;
@@ -371,7 +371,7 @@ public:
   LibraryOutput& operator=(const LibraryOutput&) = delete;
 
   /// The communicator of the ranks that simulate; MPI_COMM_NULL on I/O ranks.
-  MPI_Comm Compute() const { return this->ComputeRanks; }
+  MPI_Comm ComputeCommunicator() const { return this->ComputeRanks; }
 
   /// Declares the grid and the variables.
   void Declare(const Options& options, const Problem& problem)
@@ -509,8 +509,8 @@ void Simulate(const Options& options, Communicator& world)
   }
   LibraryOutput channels(options.Configuration, world.Mpi());
   std::string fault = CatchError([&] {
-    if (channels.Compute() != MPI_COMM_NULL) {
-      const auto ranks = MakeMpiCommunicator(channels.Compute());
+    if (channels.ComputeCommunicator() != MPI_COMM_NULL) {
+      const auto ranks = MakeMpiCommunicator(channels.ComputeCommunicator());
       Simulate(options, problem, *ranks, &channels);
     }
   });

@@ -87,7 +87,7 @@ TEST(Catalog, RefusesAPresenceTableOfAnotherSize)
   Catalog catalog = FullCatalog();
   catalog.Patches.push_back(catalog.Patches.back());
   EXPECT_THAT(testing::MessageOf([&] { Catalog::Deserialize(catalog.Serialize()); }),
-      ::testing::HasSubstr("wrong number of presences"));
+      ::testing::HasSubstr("presence table of a wrong size"));
 }
 
 TEST(Catalog, FindsVariablesByFullName)

@@ -443,7 +443,7 @@ TEST_F(Container, FilesOfOthersStay)
   // A user has copied a file into the container.
   testing::WriteText(this->Path + "/step.000001.copy.hdf", "years of work");
   EXPECT_THAT(MessageOf([&] { this->WriteStep(2); }),
-      HasSubstr("a folder with step.000001.copy.hdf, which no container has"));
+      HasSubstr("a folder with step.000001.copy.hdf, which is not a file of a container"));
   EXPECT_EQ(testing::ReadBytes(this->Path + "/step.000001.copy.hdf"), "years of work");
 }
 

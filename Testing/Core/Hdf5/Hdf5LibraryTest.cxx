@@ -62,6 +62,7 @@ protected:
                   H5Tset_ebias(half, 15);
                   H5Tset_size(half, 2);
                   testing::FloatsOfType({0.5f, -2}, half)(file, path);
+                  testing::FloatsOfType({0.25f}, half, true)(file, "/scalar");
                 }}},
         style);
   }
@@ -144,6 +145,7 @@ TEST_F(Hdf5Library, IsAskedAsTheUserWants)
       ::setenv("PATCHIO_HDF5", wish, 1);
       EXPECT_EQ(hdf5::File(this->Path).Doubles("/values", 60)[59], 59);
       EXPECT_EQ(hdf5::File(this->Path).Doubles("/half", 2), (std::vector<double>{0.5, -2}));
+      EXPECT_EQ(hdf5::File(this->Path).Double("/scalar"), 0.25);
     }
     ::setenv("PATCHIO_HDF5", "strict", 1);
     const hdf5::File file(this->Path);

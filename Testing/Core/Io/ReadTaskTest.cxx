@@ -73,7 +73,7 @@ protected:
     if (!plan.Requests.empty()) {
       FinishTask(target);
     }
-    for (const auto* tasks : {&plan.Whole, &plan.Constant}) {
+    for (const auto* tasks : {&plan.WholeTasks, &plan.ConstantTasks}) {
       for (const std::uint32_t task : *tasks) {
         ReadWholeTask(reader, this->Table, this->Table.Locations[task], target);
       }

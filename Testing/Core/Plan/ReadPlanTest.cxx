@@ -97,7 +97,7 @@ TEST(ReadPlan, GoesThroughFilesByOffset)
   for (const Case& one : cases) {
     const ReadPlan plan = PlanReads(one.Locations, {}, one.Storage, 1);
     EXPECT_EQ(TasksOf(plan), one.Expected) << one.Name;
-    EXPECT_EQ(plan.Tasks(), one.Expected.size()) << one.Name;
+    EXPECT_EQ(plan.TaskCount(), one.Expected.size()) << one.Name;
   }
 }
 
@@ -108,7 +108,7 @@ TEST(ReadPlan, MergesNeighboursAcrossSmallGaps)
   EXPECT_EQ(TasksOf(plan), (Tasks{{0, 1, 2}, {3}, {4}}));
   EXPECT_EQ(plan.Requests[0].Offset, 0u);
   EXPECT_EQ(plan.Requests[0].Bytes, 1012u);
-  EXPECT_EQ(plan.Tasks(), 5u);
+  EXPECT_EQ(plan.TaskCount(), 5u);
 }
 
 TEST(ReadPlan, KeepsRequestsOfMergedNeighboursSmall)
@@ -137,7 +137,7 @@ TEST(ReadPlan, CutsLargeByteRanges)
     position += segment.Bytes;
   }
   EXPECT_EQ(position, bytes);
-  EXPECT_EQ(plan.Tasks(), 1u);
+  EXPECT_EQ(plan.TaskCount(), 1u);
 }
 
 TEST(ReadPlan, ReadsOnlyTheWantedPart)
@@ -160,7 +160,7 @@ TEST(ReadPlan, MakesAPieceOfEachChunk)
   EXPECT_EQ(plan.Segments[0].Begin, 2u);
   EXPECT_EQ(plan.Segments[1].Begin, 1u);
   EXPECT_EQ(plan.Segments[2].Begin, 0u);
-  EXPECT_EQ(plan.Tasks(), 2u);
+  EXPECT_EQ(plan.TaskCount(), 2u);
 }
 
 TEST(ReadPlan, PutsOtherKindsApart)
@@ -174,16 +174,16 @@ TEST(ReadPlan, PutsOtherKindsApart)
                          .Without(Encoding::Constant);
   const ReadPlan plan = PlanReads(table, {}, Model, 1);
   EXPECT_EQ(TasksOf(plan), (Tasks{{2}}));
-  EXPECT_EQ(plan.Whole, (Numbers{4, 1})) << "in file order";
-  EXPECT_EQ(plan.Constant, (Numbers{0, 5}));
-  EXPECT_EQ(plan.Library, Numbers{3});
-  EXPECT_EQ(plan.Tasks(), 6u);
+  EXPECT_EQ(plan.WholeTasks, (Numbers{4, 1})) << "in file order";
+  EXPECT_EQ(plan.ConstantTasks, (Numbers{0, 5}));
+  EXPECT_EQ(plan.LibraryTasks, Numbers{3});
+  EXPECT_EQ(plan.TaskCount(), 6u);
 }
 
 TEST(ReadPlan, KnowsFilesOfWhichMostIsWanted)
 {
   auto table = Table().Raw(0, 0, 100).Raw(0, 198, 100).Raw(2, 0, 100).Raw(2, 500, 100).Raw(2, 50, 10);
-  EXPECT_EQ(PlanReads(table, {}, Model, 1).Sequential, (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(PlanReads(table, {}, Model, 1).SequentialFiles, (std::vector<bool>{true, false, false}));
 }
 
 /// For random locations, each wanted byte of each task is read once, in requests within the limits.

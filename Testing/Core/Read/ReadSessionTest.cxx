@@ -387,6 +387,20 @@ TEST_F(SeriesGrowth, ReadsNoKnownHeadAgain)
   EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), IsEmpty());
 }
 
+TEST_F(SeriesGrowth, TriesNewStepsWhereNoOtherIsReadable)
+{
+  this->List({0});
+  this->Session.Series.Open(*this->Alone, {});
+  std::filesystem::rename(this->Series.Paths()[0], this->Folder / "away");
+  for (int call = 0; call < 2; ++call) {
+    EXPECT_THROW(this->Session.Series.OpenAny(*this->Alone), Error);
+  }
+  this->List({0, 1});
+  EXPECT_TRUE(this->Look());
+  EXPECT_NO_THROW(this->Session.Series.OpenAny(*this->Alone));
+  EXPECT_EQ(this->Session.Series.CurrentTime(), 1);
+}
+
 TEST_F(SeriesGrowth, WaitsForValues)
 {
   const std::string cluster = testing::ClusterPath(this->Series.Paths()[2], 1);

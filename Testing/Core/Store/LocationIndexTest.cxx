@@ -61,7 +61,7 @@ Built Build(const Catalog& catalog, const Locate& locate, int shards, std::uint6
         built.Files.push_back(file);
       }
     }
-    built.Missing += builder.Missing();
+    built.Missing += builder.MissingCount();
     built.Shards->push_back(builder.Finish(numbers));
   }
   return built;

@@ -22,10 +22,11 @@ DraftDataset FloatsStoredAs(const std::vector<float>& values, const std::vector<
   };
 }
 
-DraftDataset FloatsOfType(const std::vector<float>& values, hid_t fileType)
+DraftDataset FloatsOfType(const std::vector<float>& values, hid_t fileType, bool isScalar)
 {
   return [=](hid_t file, const std::string& path) {
-    WriteDataset(file, path, fileType, H5T_NATIVE_FLOAT, {values.size()}, values.data());
+    const std::vector<hsize_t> shape(isScalar ? 0 : 1, values.size());
+    WriteDataset(file, path, fileType, H5T_NATIVE_FLOAT, shape, values.data());
   };
 }
 

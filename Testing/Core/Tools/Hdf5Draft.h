@@ -15,7 +15,7 @@ DraftDataset ChunkedFloats(const std::vector<float>& values);
 DraftDataset FloatsStoredAs(const std::vector<float>& values, const std::vector<hsize_t>& shape,
     const std::function<void(hid_t creation)>& choose);
 /// Makes floats of the type `fileType` in the file; the type must exist until the file is written.
-DraftDataset FloatsOfType(const std::vector<float>& values, hid_t fileType);
+DraftDataset FloatsOfType(const std::vector<float>& values, hid_t fileType, bool isScalar = false);
 /// Makes a link to an object of another file.
 DraftDataset ExternalLink(const std::string& file, const std::string& object);
 /// Makes a link to an object of the same file.

@@ -108,7 +108,8 @@ TEST_F(LoadOfDisk, IsWhatIsInItsQueueAndNotOurs)
   const LoadEstimate estimate = sensor.Sample(own, 102);
   EXPECT_NEAR(estimate.Load, 3, 0.01);
   EXPECT_GT(estimate.Confidence, 0.8);
-  EXPECT_EQ(estimate.Source, "device sda: others read 120 MB/s of 400 MB/s, with 3 of 10 requests in flight");
+  EXPECT_EQ(estimate.Source,
+      "device sda: other programs read 120 MB/s of 400 MB/s, with 3 of 10 requests in flight");
 }
 
 TEST_F(LoadOfDisk, SeesThoseThatGetLittle)
@@ -336,7 +337,7 @@ TEST(LoadOfNfs, SeesOtherProcessesOfTheMachine)
   EXPECT_NEAR(estimate.Load, 12, 0.1);
   EXPECT_GT(estimate.Confidence, 0.2);
   EXPECT_LE(estimate.Confidence, 0.5);  // other machines
-  EXPECT_THAT(estimate.Source, HasSubstr("others on this machine read 150 MB/s of 250 MB/s"));
+  EXPECT_THAT(estimate.Source, HasSubstr("other programs on this machine read 150 MB/s of 250 MB/s"));
 }
 
 TEST(LoadOfNfs, DoesNotKnowOtherMachinesWithoutACurve)

@@ -107,7 +107,7 @@ void CheckOutput(const std::string& folder, int servers, const char* layout, int
   const OutputConfig config = ReadOutputConfig(text);
   Output output(config, MPI_COMM_WORLD);
   const bool fits = memory * 9 / 10 >= 100;
-  const MPI_Comm compute = output.Compute();
+  const MPI_Comm compute = output.SeparateRanks();
   if (compute == MPI_COMM_NULL) {
     Expect(
         output.PeakMemory() <= StepMemoryLimit(config.Memory), "an I/O rank that uses more than its memory");

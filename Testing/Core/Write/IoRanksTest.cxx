@@ -120,9 +120,9 @@ TEST(RankMap, IsBalancedAndLocal)
 TEST(RankMap, WeighsValues)
 {
   std::vector<ComputeRank> ranks = Plane(8, 1);
-  ranks[0].Values = 7000;
+  ranks[0].Cells = 7000;
   EXPECT_EQ(MapRanks(ranks, {0, 0}), (std::vector<int>{0, 1, 1, 1, 1, 1, 1, 1}));
-  ranks[0].Values = 1000000;
+  ranks[0].Cells = 1000000;
   EXPECT_EQ(CountsOf(MapRanks(ranks, {0, 0, 0, 0}), 4).front(), 1) << "and nobody is without ranks";
   const std::vector<int> counts = CountsOf(MapRanks(ranks, {0, 0, 0, 0}), 4);
   EXPECT_EQ(std::count(counts.begin(), counts.end(), 0), 0);
