@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Checks the source files. Fails if a production file has more than 800 lines, or a function more than 80; if more headers than
 MOST_LONELY have a single user, because such a header belongs into the file that includes it; if a source file of Core does not
-include its own header first, which shows that the header compiles by itself; if a format includes another format; and if the README
-of a room names files or names that do not exist. (The include paths ensure that no room includes a room above it.)
+include its own header first, which shows that the header compiles by itself; if a format includes another format; if the README of a room
+names files or names that do not exist; and if CMakePresets.json names targets that no CMake file names. (The include paths ensure that no room includes a room above it.)
 
     house.py REPOSITORY
 """
 import ast
+import json
 import pathlib
 import re
 import sys
@@ -75,6 +76,15 @@ def readme_faults(core):
                 yield "%s names %s, which is not there" % (page, name)
 
 
+def preset_faults(root):
+    texts = " ".join(path.read_text() for name in FOLDERS + ["Simulation", "Testing", "CMake"] for path in (root / name).rglob("*")
+                     if path.name == "CMakeLists.txt" or path.suffix == ".cmake")
+    for preset in json.loads((root / "CMakePresets.json").read_text())["buildPresets"]:
+        for target in preset.get("targets", ()):
+            if not re.search(r"\b%s\b" % target, texts):
+                yield "CMakePresets.json: the preset %s builds the target %s, which is not there" % (preset["name"], target)
+
+
 def lonely_headers(root):
     """Returns the headers that a single file includes in addition to their own source. Classes of VTK and Qt need headers of their own, and so do
     the formats, whose headers a generated file includes."""
@@ -109,6 +119,9 @@ def self_test(folder):
     assert len(list(include_faults(core))) == 2
     (core / "Formats/README.md").write_text("`A` and `Nothing`")
     assert len(list(readme_faults(core))) == 1
+    pathlib.Path(folder, "CMakePresets.json").write_text('{"buildPresets": [{"name": "a", "targets": ["all_tests", "tests"]}]}')
+    (core / "CMakeLists.txt").write_text("add_executable(all_tests a.cxx)")
+    assert len(list(preset_faults(core.parent))) == 1
 
 
 def main():
@@ -117,7 +130,7 @@ def main():
     files = [file for name in FOLDERS for file in sorted(pathlib.Path(sys.argv[1], name).rglob("*")) if file.suffix in SUFFIXES]
     faults = [fault for file in files for fault in faults_of(file)]
     core = pathlib.Path(sys.argv[1], "Core")
-    faults += [*include_faults(core), *readme_faults(core)]
+    faults += [*include_faults(core), *readme_faults(core), *preset_faults(pathlib.Path(sys.argv[1]))]
     lonely = list(lonely_headers(pathlib.Path(sys.argv[1])))
     if len(lonely) > MOST_LONELY:
         faults += ["%s has a single user: put it there" % path for path in lonely]

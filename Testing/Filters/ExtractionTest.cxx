@@ -554,7 +554,17 @@ TEST(VtkFilters, SliceAndClipAreThoseOfTheBlocks)
     slice->SetNumberOfContours(2);
     slice->SetValue(1, 1.0);
     slice->Update();
-    EXPECT_NEAR(AreaOf(PiecesOf<vtkPolyData>(slice->GetOutputDataObject(0))), 32, 1e-6) << input;
+    const auto planes = PiecesOf<vtkPolyData>(slice->GetOutputDataObject(0));
+    EXPECT_NEAR(AreaOf(planes), 32, 1e-6) << input;
+    double least = 4, greatest = 0;
+    for (const auto& piece : planes) {
+      for (vtkIdType p = 0; p < piece->GetNumberOfPoints(); ++p) {
+        least = std::min(least, piece->GetPoint(p)[0]);
+        greatest = std::max(greatest, piece->GetPoint(p)[0]);
+      }
+    }
+    EXPECT_NEAR(least, 2.6, 1e-5) << input;
+    EXPECT_NEAR(greatest, 3.6, 1e-5) << input;
   }
 }
 

@@ -247,6 +247,19 @@ def check_crinkle():
         compare_with_paraview(shown(data), lambda source: make_crinkle(source, (1, 0.7, 0.4), image.GetCenter()), "crinkle slice")
 
 
+def check_offsets():
+    """Checks several planes at once."""
+    grid, offsets = make_grid("image", (0, 8, 0, 9, 0, 7), np.random.default_rng(9)), (-0.31, 0.0, 0.5)
+    origin = np.array(grid.GetCenter()) + 0.01
+    for normal in ((0, 0, 1), (1, 0.7, 0.4)):
+        cut = make_slice(shown(grid), normal, origin, offsets=offsets)
+        cut.UpdatePipeline()
+        area = rows_of(output_of(cut), "cell")[:, 3].sum()
+        want = sum(sum(expected([grid], normal, offset_of(normal, origin) + offset).values()) for offset in offsets)
+        expect(abs(area - want) < 1e-11, "offsets, normal %s: area %g, not %g", normal, area, want)
+        Delete(cut)
+
+
 def move(cut):
     cut.SliceOffsetValues = [0.01]
 
@@ -256,6 +269,7 @@ if ranks == 1:
     check_made_grids()
     check_sharing()
     check_shapes()
+    check_offsets()
 check_levels()
 check_crinkle()
 check_unsupported(make_slice, make_crinkle)

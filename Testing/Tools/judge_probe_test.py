@@ -172,7 +172,7 @@ class Comparing(unittest.TestCase):
     def test_finds_what_differs(self):
         factors = {"read_at": 2, "write": 0.5}
         a, b = make_result(steady), make_result(lambda function, *_: 1e5 * factors.get(function, 1.01))
-        b.machine["mpi_io"] = "another"
+        b.machine["mpi_io"], b.machine["ranks"] = "another", 3
         gone = Key("pread", "own", SMALL, 4096)
         del b.rates[gone]
         b.errors[gone] = "broken"
@@ -188,6 +188,7 @@ class Comparing(unittest.TestCase):
             self.assertEqual((each.faster, each.slower), (each.points * (factor == 2), each.points * (factor == 0.5)))
         text = judge_probe.comparison_text(a, b, ("one", "two"))
         self.assertIn("Different conditions: MPI-IO: chosen by the library and another\n", text)
+        self.assertIn("Different conditions: ranks: 2 and 3\n", text)
         self.assertIn("1 points have a rate in only one result:\n  pread own, 1 MiB in blocks of 4 KiB: only in A (B: broken)\n", text)
         self.assertIn("; the 20 largest differences:\n", text)
         rows = list(csv.DictReader(judge_probe.comparison_csv(a, b).splitlines()))

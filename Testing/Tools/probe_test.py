@@ -427,6 +427,8 @@ def case_quick(bench):
         with open(kept, encoding="utf-8") as file:
             assert file.read() == text
         assert re.search(r"^best: \d+ concurrent requests", out, re.MULTILINE), out
+        if ranks == 2:
+            check_less_sure(bench, kept, json.loads(text))
         os.remove(kept)
     _, out, err = bench.quick(3, [bench.folder, "--test-bytes", "16M", "--no-save", "--python", bench.options.python],
                               name="unsaved")
@@ -440,6 +442,19 @@ def case_quick(bench):
     result, _, _ = bench.quick(2, ["--existing", data, "--no-save", "--no-plots"], name="existing")
     assert result["complete"] and result["points"] == []
     check_flight(result)
+
+
+def check_less_sure(bench, kept, sure):
+    """Checks that a short probe without --force does not replace a more certain profile."""
+    # The law of a storage with N* = 16, without noise.
+    sure["samples"] = [{"in_flight": n, "bytes_per_second": [1e8 * min(n, 16) * (1 + 1e-4 * (p % 2)) for p in range(8)]}
+                       for n in (1, 2, 4, 8, 16, 32)]
+    with open(kept, "w", encoding="utf-8") as file:
+        json.dump(sure, file)
+    _, out, _ = bench.quick(3, [bench.folder, "--test-bytes", "16M", "--no-plots"], 2, "short")
+    with open(kept, encoding="utf-8") as file:
+        assert json.load(file) == sure, out
+    assert "The profile is not saved, because " in out and "--force" in out, out
 
 
 def check_flight(result):

@@ -261,6 +261,24 @@ TEST(StepLayout, EveryVariableHasADataSetOfItsOwn)
       << "what some patches lack is not where others look";
 }
 
+TEST_F(Container, KeepsTheRangesOfEachPatch)
+{
+  this->WriteStep(7);
+  const ContainerFormat format;
+  const Catalog read = format.ReadCatalog(format.OpenSeries(this->Path, {}).Steps[0].Path);
+  for (int v = 0; v < 3; ++v) {
+    const std::vector<ValueRange> ranges = format.RangesOf(read, v);
+    ASSERT_EQ(ranges.size(), 16u);
+    for (int p = 0; p < 16; ++p) {
+      if (read.PresenceOf(v, p) == Presence::Stored) {
+        EXPECT_EQ(ranges[p].Least, Value(p, v, 0)) << v << " on patch " << p;
+        const std::size_t last = std::min<std::size_t>(ValuesOf(read, v, p), 97) - 1;
+        EXPECT_EQ(ranges[p].Greatest, Value(p, v, last)) << v << " on patch " << p;
+      }
+    }
+  }
+}
+
 /// Reads all values of a step, as blocks of several patches or by patch.
 LoadResult ReadValues(const std::string& path, bool merge, int threads, bool verify)
 {

@@ -128,6 +128,19 @@ TEST_F(SamraiSummary, GivesEveryMaterialANameOfItsOwn)
     EXPECT_EQ(read.Variables[4].Name, count == 1 ? "iron fraction (material)" : "iron fraction (material 5)");
     EXPECT_EQ(read.Variables[6].Name, "water fraction");
   }
+  Catalog written = SmallCatalog();
+  written.Variables[0].Name = written.Variables[0].StoredName = taken[0];
+  written.Variables[1].Name = written.Variables[1].StoredName = "rust in iron";
+  Hdf5Draft dense = DraftSummary(written);
+  dense["/materials/material_names"] = Texts({"iron"});
+  dense["/materials/material_number_ghosts"] = Ints({0, 0, 0});
+  for (const char* const name : {"iron-Fractions", "species/rust"}) {
+    dense[std::string("/extents/materials/iron/") + name] = Records(std::vector<MinMaxDraft>(3));
+  }
+  const Catalog read = this->Read(dense);
+  EXPECT_EQ(read.FindVariable("iron fraction"), 0);
+  EXPECT_EQ(read.FindVariable("iron fraction (material)"), 4);
+  EXPECT_EQ(read.FindVariable("rust in iron (material)"), 5);
 }
 
 TEST_F(SamraiSummary, RefusesWhatLiesInAnotherFile)

@@ -142,6 +142,13 @@ TEST_F(SessionReading, ReadsAgainWhatIsNotWantedInThatFormNow)
   EXPECT_EQ(this->Read(2)->Plan.LocalBlocks.size(), 2u) << "the patches of level 0";
 }
 
+TEST_F(SessionReading, ReadsAgainWhereOtherArraysAreWantedNow)
+{
+  this->ShowTwo();
+  this->Request.Variables.CellsOff = {"fine only"};
+  EXPECT_FALSE(this->ShowWasAhead(2)) << "without the pressure";
+}
+
 TEST_F(SessionReading, ReadsAgainWhatHasChangedSince)
 {
   this->ShowTwo();

@@ -124,6 +124,8 @@ TEST(OutputConfig, SaysWhatIsWrong)
       {channel(R"("path": "a.ctl", "format": "grads", "compress": "zstd")"), "the format container for"},
       {kwave(R"("name": "a")"), "found neither"}, {kwave(R"("points": [1])"), "\"last\""},
       {kwave(R"("points": [0], "windows": [{"last": 1}])"), "from 1"},
+      {kwave(R"("points": [1], "windows": [{"last": 1}], "variables": ["Nt"])"),
+          "(rename the variable, or write it to a container)"},
       {kwave(R"("points": [1], "windows": [{"last": 5}, {"first": 9}])"), "found a window without \"last\""},
       {kwave(R"("points": [1], "windows": [{"last": 1000000000000000}])"),
           "at most 1099511627776 steps for the format kwave, found 1000000000000001 steps"},
