@@ -205,4 +205,37 @@ TEST_F(Hdf5Structure, RefusesTreesThatMeetThemselves)
   }
 }
 
+/// Chunks and nodes that extend beyond the end of the file. Files of more than 256 KiB are read in windows.
+TEST_F(Hdf5Structure, RefusesWhatExtendsBeyondTheFile)
+{
+  const auto deflated = [](hid_t creation) {
+    InChunks({1})(creation);
+    H5Pset_deflate(creation, 1);
+  };
+  for (const std::size_t others : {std::size_t(1), std::size_t(100000)}) {
+    this->Write({{"/others", testing::FloatsStoredAs(Ramp(others), {others}, [](hid_t) {})},
+        {"/chunks", testing::FloatsStoredAs(Ramp(5000), {5000}, deflated)}});
+    const std::string sound = testing::ReadBytes(this->Path);
+    for (const bool leaves : {true, false}) {
+      std::string bytes = sound;
+      std::size_t place = sound.find("TREE");
+      while (sound[place + 4] != 1 || (sound[place + 5] == 0) != leaves) {  // type: nodes of chunks; level
+        place = sound.find("TREE", place + 4);
+        ASSERT_NE(place, sound.npos);
+      }
+      const std::uint64_t nearEnd = sound.size() - 8;
+      const std::uint32_t chunkBytes = 9;
+      std::memcpy(&bytes[place + 24], &chunkBytes, sizeof(chunkBytes));
+      std::memcpy(&bytes[place + 48], &nearEnd, sizeof(nearEnd));
+      testing::WriteText(this->Path, bytes);
+      this->Open();
+      const hdf5::Dataset dataset = this->Reader.Describe(this->Find("chunks"));
+      std::vector<Chunk> chunks(CountChunks(dataset));
+      EXPECT_THAT(testing::MessageOf([&] { this->Reader.ListChunks(dataset, chunks.data()); }),
+          HasSubstr(leaves ? "a chunk that is outside the file" : "an address outside the file"))
+          << others << " values";
+    }
+  }
+}
+
 }  // namespace patchio
