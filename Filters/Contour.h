@@ -39,8 +39,8 @@ struct Slab
 /// Makes the triangles in the dual cells around the cell corners of a slab.
 ///
 /// For corners between eight visible cells of the block, this class computes the signs of whole rows of cells
-/// and finds points by the numbers of edges. For the other corners, at the rim of the block and next to
-/// hidden cells, this class uses DualCells.
+/// and finds points by the numbers of edges. For the other corners of cell data, at the rim of the block and
+/// next to hidden cells, and for all corners of flat blocks, where it makes lines, this class uses DualCells.
 class ContourSlab
 {
 public:

@@ -160,8 +160,8 @@ bool CellFlags::MarkDuplicateCells(const OwnedBox& part, const Box& grid, unsign
   return true;
 }
 
-/// Marks the cells of a part that finer patches cover. Returns false if finer patches cover no cell. `grid`:
-/// box of the cells of `flags`.
+/// If Options.HideRefined is true, marks the cells of a part that finer patches cover. Returns whether a cell
+/// was marked. `grid`: box of the cells of `flags`.
 bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
   const std::vector<std::uint8_t> covered = this->Options.HideRefined

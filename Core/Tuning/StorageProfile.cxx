@@ -124,12 +124,12 @@ std::string ReasonToIgnore(const StorageProfile& profile, const ProfileQuery& qu
     return "";
   }
   if (profile.StorageMount.Type != query.StorageMount->Type) {
-    return fmt::format("the profile is for {}, but {} is mounted there", profile.StorageMount.Type,
-        query.StorageMount->Type);
+    return fmt::format("the profile is for {}, but {} is mounted at {}", profile.StorageMount.Type,
+        query.StorageMount->Type, query.StorageMount->Point);
   }
   if (!profile.StorageMount.Source.empty() && profile.StorageMount.Source != query.StorageMount->Source) {
-    return fmt::format("the profile is for {}, but {} is mounted there", profile.StorageMount.Source,
-        query.StorageMount->Source);
+    return fmt::format("the profile is for {}, but {} is mounted at {}", profile.StorageMount.Source,
+        query.StorageMount->Source, query.StorageMount->Point);
   }
   return "";
 }

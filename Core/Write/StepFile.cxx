@@ -195,8 +195,9 @@ void StepFile::Description::DescribeImage(hid_t root)
   this->File.WriteNumbers(root, "Direction", {1, 0, 0, 0, 1, 0, 0, 0, 1});
 }
 
-/// Describes a mesh: writes the numbers of points and cells of each partition, and empty data sets for the
-/// lists of cells that all partitions lack.
+/// Describes a mesh: writes the numbers of points, cells and connectivity ids of each partition. For a list
+/// of cells that all partitions lack, also writes an empty Connectivity, and Offsets with one 0 per
+/// partition.
 void StepFile::Description::DescribeMesh(hid_t root)
 {
   this->MakeGroups(root);

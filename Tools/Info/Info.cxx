@@ -394,8 +394,8 @@ std::string StepLines(const json& steps)
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines.size() > MostFiles && i == MostFiles / 2) {
       const std::size_t left = lines.size() - MostFiles;
-      text += fmt::format(
-          "  ... {}; use --step N to show one, --json to show all ...\n", CountText(left, "more", "more"));
+      text += fmt::format("  ... {}; use --step N to show one step, --json to show all steps ...\n",
+          CountText(left, "more file"));
       i += left;
     }
     text += lines[i];
