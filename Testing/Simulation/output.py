@@ -516,13 +516,15 @@ def check_cubes(container, count):
 
 
 def python(options, folder):
-    """Tests the same output from Python."""
+    """Tests the same output from Python. All steps must be in the container when patchio_flush() has returned."""
     for ranks in (1, 2):
-        shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
+        for path in glob.glob(os.path.join(folder, "out.pio*")):
+            shutil.rmtree(path)
         program = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "simulation.py"), options.library]
-        code, said = run(program + [config(folder, {}), "3"], ranks)
+        code, said = run(program + [config(folder, {}), "20"], ranks)
         expect(code == 0 and said == "", "%d ranks: exit code %d, %s", ranks, code, said)
-        check_cubes(os.path.join(folder, "out.pio"), 3)
+        for path in ("out.pio", "out.pio.flushed"):
+            check_cubes(os.path.join(folder, path), 20)
         code, said = run(program + [config(folder, {}), "3"], ranks)
         expect(code != 0 and "found 0, which the container already has" in said, "%d ranks, again: exit code %d, %s", ranks, code, said)
 

@@ -12,9 +12,13 @@
 
 Arrays have the axes z, y, x and components. A call that fails raises Failed with patchio_error().
 
-usage: simulation.py LIBRARY CONFIGURATION STEPS     (each rank writes a cube of 4 cells along each axis; see output.py)
+usage: simulation.py LIBRARY CONFIGURATION STEPS
+       (each rank writes a cube of 4 cells along each axis; see output.py. Rank 0 copies the container PATH to PATH.flushed after
+       patchio_flush(), before the output is closed)
 """
 import ctypes
+import json
+import shutil
 import sys
 
 import numpy as np
@@ -104,6 +108,11 @@ def main(library, configuration, steps):
         out.variable("a", "float64")
         for step in range(int(steps)):
             out.write(step, 0.5 * step, [1000.0 * step + 100 * mpi.rank + np.arange(64)])
+        out.flush()
+        if mpi.rank == 0:
+            with open(configuration) as file:
+                path = json.load(file)["channels"][0]["path"]
+            shutil.copytree(path, path + ".flushed")
     mpi.end()
 
 
