@@ -298,6 +298,20 @@ TEST_F(SessionReading, SaysOnceThatSomethingIsBrokenThatIsNotShown)
   EXPECT_EQ(this->Warnings.size(), 1u);
 }
 
+TEST_F(SessionReading, KeepsALimitedNumberOfOpenedSteps)
+{
+  RecentSteps recent;
+  std::vector<std::weak_ptr<OpenedStep>> steps;
+  for (std::size_t i = 0; i < RecentSteps::MostSteps + 6; ++i) {
+    const auto step = std::make_shared<OpenedStep>(*this->Alone, this->Series.Paths()[0], IndexMode::Off);
+    recent.Add("step " + std::to_string(i), step);
+    steps.push_back(step);
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(steps[i].expired(), i < 6) << i;
+  }
+}
+
 namespace {
 
 /// A growing series of dumps that a dumps.visit lists.
