@@ -212,6 +212,23 @@ TEST_F(Kwave, ClaimsItsFilesAndNoOthers)
   EXPECT_FALSE(this->Format.Claims(this->Folder.Path()));
 }
 
+TEST_F(Kwave, SkipsDataSetsThatMatchNoCuboid)
+{
+  {
+    KwaveDraft file(this->Folder / "out.h5");
+    file.Domain(3, 4, 5, 10, 10);
+    file.Mask(1);
+    file.Longs("sensor_mask_corners", this->Corners, {1, 2, 6});
+    file.Floats("p/1", MadeValues(1, 1, 3, 24), {3, 4, 3, 2}, {1, 4, 3, 2});
+    file.Floats("p/2", MadeValues(1, 2, 3, 12), {3, 1, 4, 3}, {1, 1, 4, 3});
+    file.Floats("p_max/1", MadeValues(2, 1, 1, 24), {4, 3, 2});
+    file.Floats("p_max/2", MadeValues(2, 2, 1, 8), {1, 4, 2});      // another shape
+    file.Floats("p_max/1000", MadeValues(2, 1, 1, 24), {4, 3, 2});  // no such cuboid
+  }
+  EXPECT_THAT(this->Open("out.h5").Notes, ElementsAre(HasSubstr("shape: p_max/1000, p_max/2")));
+  EXPECT_EQ(this->Read(this->CatalogOf("out.h5"), "p_max"), MadeValues(2, 1, 1, 24));
+}
+
 TEST_F(Kwave, GrowsWithItsFile)
 {
   // A run that a checkpoint stopped after the first of three steps, and that continues.
