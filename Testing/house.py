@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 FOLDERS = ["Core", "Readers", "Filters", "Writers", "Plugin", "Tools", "Python", "Documentation/Examples"]
+ALL_FOLDERS = FOLDERS + ["Simulation", "Testing"]
 SUFFIXES = {".h", ".cxx", ".py", ".xml", ".in", ".cmake", ".txt"}
 MOST_OF_FILE, MOST_OF_FUNCTION = 800, 80
 MOST_LONELY = 16
@@ -77,7 +78,7 @@ def readme_faults(core):
 
 
 def preset_faults(root):
-    texts = " ".join(path.read_text() for name in FOLDERS + ["Simulation", "Testing", "CMake"] for path in (root / name).rglob("*")
+    texts = " ".join(path.read_text() for name in ALL_FOLDERS for path in (root / name).rglob("*")
                      if path.name == "CMakeLists.txt" or path.suffix == ".cmake")
     for preset in json.loads((root / "CMakePresets.json").read_text())["buildPresets"]:
         for target in preset.get("targets", ()):
@@ -88,7 +89,7 @@ def preset_faults(root):
 def lonely_headers(root):
     """Returns the headers that a single file includes in addition to their own source. Classes of VTK and Qt need headers of their own, and so do
     the formats, whose headers a generated file includes."""
-    texts = {path: path.read_text() for name in FOLDERS + ["Simulation", "Testing"] for path in sorted((root / name).rglob("*"))
+    texts = {path: path.read_text() for name in ALL_FOLDERS for path in sorted((root / name).rglob("*"))
              if path.suffix in (".h", ".cxx", ".c")}
     users = {}
     for path, text in texts.items():

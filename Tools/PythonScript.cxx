@@ -103,7 +103,7 @@ int RunPythonScript(const std::string& name, const std::vector<std::string>& arg
     words.front() = "python3";
     throw Error(fmt::format(
         "PatchIO found no {0}. Install python3 and python3-matplotlib, or run this command with a {0}: {1}",
-        needsMatplotlib ? "Python 3 with matplotlib and numpy" : "Python 3.8 or later",
+        needsMatplotlib ? "Python 3.8 or later with matplotlib and numpy" : "Python 3.8 or later",
         fmt::join(words, " ")));
   }
   return RunProgram(words, false);

@@ -115,8 +115,8 @@ public:
   ///@{
   /**
    * The compression of values. Deflate: every program that reads HDF5 can read the values. Zstd: reading is
-   * faster, but other programs need HDF5's plugin for Zstd. Automatic: deflate for each array of which a
-   * sample becomes more than a tenth smaller by deflate. A compressed step stays in memory until the step is
+   * faster, but other programs need HDF5's plugin for Zstd. Automatic: deflate for arrays that
+   * shrink by more than a tenth, estimated from a sample. A compressed step stays in memory until the step is
    * written. Default: none.
    */
   vtkSetClampMacro(Compression, int, CompressionNone, CompressionAutomatic);

@@ -96,11 +96,9 @@ void Planner::AddTask(std::uint32_t task)
       this->Plan.LibraryTasks.push_back(task);
       break;
     case Encoding::Raw:
-      ++this->Plan.SegmentTaskCount;
       this->AddByteRanges(task);
       break;
     case Encoding::Chunked:
-      ++this->Plan.SegmentTaskCount;
       this->AddChunks(task);
       break;
   }

@@ -74,14 +74,6 @@ struct ReadPlan
   /// Per file of the table: true if most bytes between the first and the last needed byte are needed, so that
   /// the system should read ahead.
   std::vector<bool> SequentialFiles;
-
-  /// Returns the number of all tasks.
-  std::size_t TaskCount() const
-  {
-    return this->SegmentTaskCount + this->WholeTasks.size() + this->ConstantTasks.size() +
-           this->LibraryTasks.size();
-  }
-  std::size_t SegmentTaskCount = 0;  ///< number of tasks that consist of segments
 };
 
 /// Greatest number of segments of one request: a vectored read takes at most 1024 addresses, including gaps.

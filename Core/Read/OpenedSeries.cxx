@@ -29,7 +29,7 @@ namespace {
 /// from the format.
 Series OpenPath(const std::string& path, const SeriesOptions& options, IndexMode mode)
 {
-  // If the step of a file is known, nothing examines the file, so many files with one step each open faster.
+  // PatchIO does not examine a file whose step is known. So many files with one step each open faster.
   if (const std::optional<TimeStep> known = options.KnownHead ? options.KnownHead(path) : std::nullopt) {
     Series single;
     single.Steps.push_back(*known);

@@ -123,13 +123,12 @@ std::string ReasonToIgnore(const StorageProfile& profile, const ProfileQuery& qu
   if (!query.StorageMount || profile.StorageMount.Type.empty()) {
     return "";
   }
-  if (profile.StorageMount.Type != query.StorageMount->Type) {
-    return fmt::format("the profile is for {}, but {} is mounted at {}", profile.StorageMount.Type,
-        query.StorageMount->Type, query.StorageMount->Point);
-  }
-  if (!profile.StorageMount.Source.empty() && profile.StorageMount.Source != query.StorageMount->Source) {
-    return fmt::format("the profile is for {}, but {} is mounted at {}", profile.StorageMount.Source,
-        query.StorageMount->Source, query.StorageMount->Point);
+  const Mount& now = *query.StorageMount;
+  for (std::string Mount::*const member : {&Mount::Type, &Mount::Source}) {
+    const std::string& measured = profile.StorageMount.*member;
+    if (!measured.empty() && measured != now.*member) {
+      return fmt::format("the profile is for {}, but {} is mounted at {}", measured, now.*member, now.Point);
+    }
   }
   return "";
 }

@@ -233,10 +233,7 @@ void ChannelOutput::Write(std::size_t channel, container::StepToWrite step, std:
 // The threads of all ranks have the same faults, but not at the same time: rank 0's faults are thrown.
 void ChannelOutput::ThrowNewFaults()
 {
-  const std::string faults = this->Ranks.AllGather(this->Writer->TakeFaults())[0];
-  if (!faults.empty()) {
-    throw Error(faults);
-  }
+  ThrowFault(this->Ranks.AllGather(this->Writer->TakeFaults())[0]);
 }
 
 void ChannelOutput::Finish()

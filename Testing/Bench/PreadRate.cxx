@@ -88,9 +88,7 @@ public:
     }
     this->Wall = std::chrono::duration<double>(Clock::now() - this->Start).count();
     for (const Share& share : this->Shares) {
-      if (!share.Fault.empty()) {
-        throw Error(share.Fault);
-      }
+      ThrowFault(share.Fault);
     }
     return this->Report();
   }

@@ -187,9 +187,7 @@ private:
     this->Result.Read.push_back(watch.Seconds() - this->LocateSeconds);
     this->Result.Locate += first ? this->LocateSeconds : 0;
     RunOnAllRanks(Ranks(), [&] {
-      if (!fault.empty()) {
-        throw Error(fault);
-      }
+      ThrowFault(fault);
       this->AddUp(loaded);
     });
   }

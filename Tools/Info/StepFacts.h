@@ -40,8 +40,8 @@ struct StepFacts
 
 /// Opens the step and checks whether each array of the step lies in an existing, complete file.
 /// `trustIndexFile`: true to skip unchanged files that a valid index file describes; false to check also the
-/// headers before values, and whether all points lie in the domain. Of all values, this function reads only
-/// the positions of points. Not collective.
+/// headers before values, and whether all points lie in the domain. Reads no values except the positions of
+/// points. Not collective.
 StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustIndexFile, int threads);
 
 /// Returns the steps with these numbers, or all steps if `numbers` is empty. Throws Error if the series lacks

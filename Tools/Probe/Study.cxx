@@ -535,9 +535,9 @@ private:
     }
   }
 
-  /// Measures a point once. Skips a point that has failed, and a function and view of which at least
-  /// MostFaults measurements have failed and none has succeeded. Returns a text for the progress. Collective:
-  /// every rank of the communicator calls it.
+  /// Measures a point once. Skips the point if it has failed before. Also skips the point if at least
+  /// MostFaults measurements of its function and view have failed, and none has succeeded. Returns a text for
+  /// the progress. Collective: every rank of the communicator calls it.
   std::string MeasurePoint(const PlannedPoint& point)
   {
     PointResult result;
