@@ -24,7 +24,7 @@
 namespace patchio::tools {
 namespace {
 
-struct Options : SeriesArguments
+struct IndexOptions : SeriesArguments
 {
   bool Rebuild = false;
   bool Remove = false;
@@ -45,7 +45,7 @@ std::uint64_t CountDatasets(const Catalog& catalog)
 /// Opens and indexes a step. Waits and tries again, up to 3 times, if the files of the step are so new that
 /// the modification times might not show a further change. Collective: every rank of the communicator calls
 /// it.
-OpenedStep IndexStep(const TimeStep& step, const Options& options, Session& session)
+OpenedStep IndexStep(const TimeStep& step, const IndexOptions& options, Session& session)
 {
   Communicator& ranks = session.Ranks();
   IndexSettings settings;
@@ -97,7 +97,7 @@ std::string WriteSeriesIndex(const std::string& path, const SeriesOptions& optio
 
 /// Throws Error if a step or the series has no index file. `stepCount`: number of steps. `savedCount`: number
 /// of steps that have an index file or need no index file.
-void CheckSaved(const Options& options, std::size_t stepCount, std::size_t savedCount, bool seriesSaved)
+void CheckSaved(const IndexOptions& options, std::size_t stepCount, std::size_t savedCount, bool seriesSaved)
 {
   if (savedCount < stepCount) {
     throw Error(fmt::format("{}: {} of {} steps have no index file{}. The lines above say why.", options.Path,
@@ -111,7 +111,7 @@ void CheckSaved(const Options& options, std::size_t stepCount, std::size_t saved
 /// Returns the paths whose index files the user wants to remove: without --step, the path of the series and
 /// the paths of its steps, valid or damaged; with --step, the path of this step. Throws Error if no step has
 /// the number.
-std::set<std::string> IndexedPaths(const Options& options)
+std::set<std::string> IndexedPaths(const IndexOptions& options)
 {
   const Format& format = FormatOf(options.Path);
   SeriesOptions seriesOptions{options.ListedOnly};
@@ -134,7 +134,7 @@ std::set<std::string> IndexedPaths(const Options& options)
   return paths;
 }
 
-void Remove(const Options& options, Session& session)
+void Remove(const IndexOptions& options, Session& session)
 {
   session.OnRoot([&] {
     std::size_t count = 0;
@@ -149,7 +149,7 @@ void Remove(const Options& options, Session& session)
   });
 }
 
-void Run(const Options& options, Session& session)
+void Run(const IndexOptions& options, Session& session)
 {
   const IndexMode mode = options.Rebuild ? IndexMode::Rebuild : IndexMode::On;
   const Series series = OpenSeries(session.Ranks(), {options.Path}, {options.ListedOnly}, mode);
@@ -180,7 +180,7 @@ void AddIndex(CLI::App& program, Session& session)
   CLI::App* command = program.add_subcommand("index",
       "Write index files with the locations of all arrays of a series, so that the series opens at once. Run "
       "this command under mpirun to use several ranks");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<IndexOptions>();
   AddSeriesArguments(*command, *options);
   CLI::Option* const rebuild =
       command->add_flag("--rebuild", options->Rebuild, "Write all index files again, including valid ones");

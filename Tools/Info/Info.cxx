@@ -474,14 +474,14 @@ std::string InfoText(const json& all)
   return text;
 }
 
-struct Options : SeriesArguments
+struct InfoOptions : SeriesArguments
 {
   bool Json = false;
 };
 
 /// Returns the descriptions of the steps. Without --json, only the last step and the first step of each file
 /// have full descriptions, and only the last one has ranges.
-json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, const Options& options)
+json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, const InfoOptions& options)
 {
   json all = json::array();
   std::size_t firstOfFile = 0;
@@ -533,7 +533,7 @@ bool HasNoFaults(const json& all, bool oneStep)
   return (oneStep || all["warnings"].empty()) && std::all_of(all["steps"].begin(), all["steps"].end(), sound);
 }
 
-json Describe(const Options& options)
+json Describe(const InfoOptions& options)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   const Series series = OpenSeries(*alone, {options.Path}, {options.ListedOnly});
@@ -554,7 +554,7 @@ json Describe(const Options& options)
   return all;
 }
 
-void Run(const Options& options, Session& session)
+void Run(const InfoOptions& options, Session& session)
 {
   session.OnRoot([&] {
     const json all = Describe(options);
@@ -573,7 +573,7 @@ void AddInfo(CLI::App& program, Session& session)
   CLI::App* command = program.add_subcommand("info",
       "Show the contents of data: time steps, bounds, levels and variables, and parts that are missing or "
       "damaged. Exit code 1: some parts are missing or damaged");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InfoOptions>();
   AddSeriesArguments(*command, *options, "all time steps in brief, the last one in detail");
   command->add_flag("--json", options->Json, "Print JSON for programs, with all time steps in detail");
   command->callback([options, &session] { Run(*options, session); });

@@ -23,7 +23,7 @@ using namespace output;
 
 constexpr int MostRanks = 1 << 20;
 
-struct Options
+struct PlanOptions
 {
   std::string Path;
   int Ranks = 1;
@@ -37,7 +37,7 @@ std::string SizeText(std::uint64_t bytes)
 }
 
 /// Returns a catalog with one patch per rank.
-Catalog MakeCatalog(const Options& options)
+Catalog MakeCatalog(const PlanOptions& options)
 {
   Catalog data;
   data.Levels.resize(1);
@@ -57,7 +57,7 @@ Catalog MakeCatalog(const Options& options)
 
 /// Returns the number of bytes of a step of the channel on each rank. Throws Error if the channel samples
 /// cells outside the grid.
-std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& options)
+std::vector<std::uint64_t> VolumesOf(const Channel& channel, const PlanOptions& options)
 {
   const Catalog data = MakeCatalog(options);
   const auto variables =
@@ -121,7 +121,7 @@ std::string GatheringText(const Gathering& gathering)
   return text + "\n\n  group of each rank (capital letter: the rank writes):" + GroupMap(plan);
 }
 
-std::string ChannelText(const Channel& channel, const OutputConfig& config, const Options& options)
+std::string ChannelText(const Channel& channel, const OutputConfig& config, const PlanOptions& options)
 {
   if (channel.Format != TargetFormat::Kwave) {
     return fmt::format("channel '{}' ({}): every rank writes its own patches", channel.Name, channel.Path);
@@ -157,7 +157,7 @@ std::string ChannelText(const Channel& channel, const OutputConfig& config, cons
                               gathering.Steps, why, gathering.Threads));
 }
 
-void Run(Options options, Session& session)
+void Run(PlanOptions options, Session& session)
 {
   if (options.Parts.empty()) {
     options.Parts = {1, 1, options.Ranks};
@@ -180,7 +180,7 @@ void AddPlan(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand(
       "plan", "Show which ranks of a simulation write how much of its output, and why");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PlanOptions>();
   options->Ranks = session.Ranks().Size();
   command
       ->add_option("configuration", options->Path, "The output configuration: a JSON file, or the JSON text")

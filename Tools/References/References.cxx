@@ -11,7 +11,7 @@
 namespace patchio::tools {
 namespace {
 
-struct Options
+struct ReferencesOptions
 {
   std::string Path;
   std::string Out;
@@ -20,7 +20,7 @@ struct Options
   bool ListedOnly = false;
 };
 
-void Run(const Options& options, Session& session)
+void Run(const ReferencesOptions& options, Session& session)
 {
   std::vector<std::string> arguments{options.Path, options.Out};
   if (!options.Prefix.empty()) {
@@ -39,7 +39,7 @@ void AddReferences(CLI::App& program, Session& session)
   CLI::App* command = program.add_subcommand("references",
       "Write references to the bytes of all values (kerchunk's JSON format). With the references, zarr and "
       "xarray read the same files, also from an object store");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReferencesOptions>();
   AddPath(*command, options->Path);
   command->add_option("out", options->Out, "The file to write, such as refs.json")->required();
   command->add_option("--prefix", options->Prefix,

@@ -34,7 +34,7 @@ using nlohmann::json;
 
 constexpr ThreadPolicy Policies[] = {ThreadPolicy::Polite, ThreadPolicy::Balanced, ThreadPolicy::Greedy};
 
-struct Options
+struct TuneOptions
 {
   std::string Path;
   int Ranks = 1;
@@ -108,7 +108,7 @@ LoadEstimate ObserveLoad(const Mount& mount, double seconds)
   return sensor.Sample(OwnReads());
 }
 
-StorageFacts GatherFacts(const Options& options)
+StorageFacts GatherFacts(const TuneOptions& options)
 {
   StorageFacts facts;
   std::error_code fault;
@@ -181,7 +181,7 @@ json DescribeProfile(const StorageProfile& profile, int rankCount)
   return all;
 }
 
-json DescribeAll(const Options& options, const StorageFacts& facts)
+json DescribeAll(const TuneOptions& options, const StorageFacts& facts)
 {
   const Mount where = facts.StorageMount.value_or(Mount());
   json all = {{"path", options.Path}, {"ranks", options.Ranks}, {"notes", facts.Notes},
@@ -271,7 +271,7 @@ std::string ReportText(const json& all)
 
 /// Plots F(N) with plot_tune.py, from a temporary JSON file. Without --json, also prints the path of the
 /// plot. Throws Error.
-void DrawPlot(const json& all, const Options& options, Session& session)
+void DrawPlot(const json& all, const TuneOptions& options, Session& session)
 {
   if (!all.contains("profile") || all["profile"]["curve"].empty()) {
     throw Error(
@@ -311,7 +311,7 @@ std::string CheckSeconds(const std::string& text)
   return number && seconds >= 0 && seconds <= 3600 ? "" : "expected 0 to 3600 seconds, found " + text;
 }
 
-void Run(const Options& options, Session& session)
+void Run(const TuneOptions& options, Session& session)
 {
   session.OnRoot([&] {
     const json all = DescribeAll(options, GatherFacts(options));
@@ -328,7 +328,7 @@ void AddTune(CLI::App& program, Session& session)
 {
   CLI::App* command =
       program.add_subcommand("tune", "Show how many threads the thread mode Automatic uses, and why");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TuneOptions>();
   options->Ranks = session.Ranks().Size();
   AddPath(*command, options->Path, "; or any folder on the storage");
   command

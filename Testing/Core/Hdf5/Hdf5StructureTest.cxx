@@ -238,4 +238,27 @@ TEST_F(Hdf5Structure, RefusesWhatExtendsBeyondTheFile)
   }
 }
 
+/// An object of a fractal heap that begins in the checksum of its block: before the first place for objects.
+TEST_F(Hdf5Structure, RefusesObjectsInHeadsOfHeapBlocks)
+{
+  Hdf5Draft draft;
+  for (int i = 0; i < 20; ++i) {
+    draft["/" + std::to_string(i)] = testing::Ints({i});
+  }
+  this->Write(draft, InNewStyle);
+  std::string bytes = testing::ReadBytes(this->Path);
+  constexpr std::size_t leafHead = 6, hashBytes = 4, idHead = 1;
+  constexpr char linksByName = 5;
+  const std::size_t leaf = bytes.find("BTLF");
+  ASSERT_NE(leaf, bytes.npos);
+  ASSERT_EQ(bytes[leaf + 5], linksByName);
+  const std::uint32_t inChecksum = 4 + 1 + 8 + 4;
+  std::memcpy(&bytes[leaf + leafHead + hashBytes + idHead], &inChecksum, sizeof(inChecksum));
+  testing::WriteText(this->Path, bytes);
+  this->Reader.SetComparesChecksums(false);
+  this->Open();
+  const hdf5::Group root = this->Reader.OpenGroup(this->Reader.Root());
+  EXPECT_THAT(testing::MessageOf([&] { this->Reader.Names(root); }), HasSubstr("a damaged fractal heap"));
+}
+
 }  // namespace patchio
