@@ -369,6 +369,22 @@ TEST(Extraction, ClipsKeepAndLeaveTheWholeVolume)
   }
 }
 
+/// Planes that differ from the lower face of a block by a rounding error. No cell of the block is below.
+TEST(Extraction, ClipsCutNoSliversAtFaces)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    Int3 first{-4, -4, -4};
+    first[axis] = 0;
+    const vtkSmartPointer<vtkDataObject> data = Image(1, first, {4, 4, 4});
+    const Blocks blocks = MakeBlocks(data);
+    const auto plane = Plane(axis == 0, axis == 1, axis == 2, 1e-14);
+    const ClipRequest request{*Surface::FromFunction(plane, 0), true, false};
+    for (const auto& grid : MakeGrids(blocks, Clip(blocks, request), Always)) {
+      EXPECT_EQ(grid->GetNumberOfCells(), 0) << "axis " << axis;
+    }
+  }
+}
+
 /// Neighbouring blocks share the points on their common faces.
 TEST(Extraction, GridsShareThePointsOfBlocks)
 {

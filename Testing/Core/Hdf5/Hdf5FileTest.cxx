@@ -215,6 +215,22 @@ TEST_F(Hdf5File, ReadsUnwrittenChunksBehindUserBlocks)
   EXPECT_EQ(hdf5::File(this->Path).Doubles("/values", 4), (std::vector<double>{2.5, 2.5, 2.5, 2.5}));
 }
 
+/// Each data set has as many chunks as the file can hold, so the file cannot hold the chunks of two.
+TEST_F(Hdf5File, CountsTheChunksOfAllDataSets)
+{
+  const auto chunked = [](hid_t creation) {
+    const hsize_t chunk = 1;
+    H5Pset_chunk(creation, 1, &chunk);
+  };
+  testing::WriteHdf5(this->Path, {{"/a", testing::FloatsStoredAs({}, {4000}, chunked)},
+                                     {"/b", testing::FloatsStoredAs({}, {4000}, chunked)}});
+  const hdf5::File file(this->Path);
+  EXPECT_EQ(file.Find("/a").Chunks.size(), 4000u);
+  const hdf5::Dataset refused = file.Find("/b").Info;
+  EXPECT_EQ(refused.Layout, hdf5::StorageLayout::Library);
+  EXPECT_EQ(refused.Reason, hdf5::MoreChunksThanFit);
+}
+
 namespace {
 
 /// Takes rows `first` .. `first + rows - 1` of 3 values from all of a data set.

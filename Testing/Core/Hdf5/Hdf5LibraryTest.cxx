@@ -175,8 +175,10 @@ TEST_F(Hdf5Library, RefusesPipesAndNamesThemPlainly)
 
 TEST_F(Hdf5Library, HasItsOwnFiltersAndNoOthers)
 {
-  EXPECT_TRUE(hdf5::LibraryHasFilter(H5Z_FILTER_SCALEOFFSET));
-  EXPECT_FALSE(hdf5::LibraryHasFilter(32099));
+  for (int i = 0; i < 2; ++i) {  // the second time, both answers are known
+    EXPECT_TRUE(hdf5::LibraryHasFilter(H5Z_FILTER_SCALEOFFSET));
+    EXPECT_FALSE(hdf5::LibraryHasFilter(32099));
+  }
   EXPECT_TRUE(ChildrenOfThisProcess().empty());
 }
 

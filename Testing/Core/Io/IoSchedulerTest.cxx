@@ -334,7 +334,7 @@ TEST(IoScheduler, GoesOnWithTheThreadsThatAnotherUserOfTbbLeaves)
   EXPECT_EQ(read.RefusedLimit(), 64);
 }
 
-/// Exits with 0 if all tasks were executed on fewer threads than requested.
+/// Exits with 0 if all tasks were executed on fewer threads than requested, and TBB starts no more threads.
 void RunUnderAThreadLimit()
 {
   if (::geteuid() == 0 && ::setuid(65534) != 0) {  // the limit does not hold for root
@@ -351,6 +351,8 @@ void RunUnderAThreadLimit()
     }
     WaitForAll(read);
   }
+  constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
+  good = good && tbb::global_control::active_value(parallelism) <= limit.rlim_cur + 1;
   std::_Exit(good ? 0 : 1);
 }
 

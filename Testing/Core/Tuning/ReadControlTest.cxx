@@ -29,10 +29,10 @@ protected:
     options.FirstWindow = 0;
     return options;
   }
-  /// Reads for longer than a window.
-  void ReadABit()
+  /// Reads; 20 requests take longer than a window.
+  void ReadABit(int requests = 20)
   {
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < requests; ++i) {
       const ReadMeter::Task task(this->Meter);
       const ReadMeter::Request request(this->Meter, 1000);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -69,6 +69,30 @@ TEST_F(ReadControlTest, TellsTheThreadsOfTheWholeRead)
   EXPECT_EQ(this->Control.Changes()[1].Threads, 1);
   EXPECT_GT(this->Control.MeanThreads(), 1.5);
   EXPECT_LT(this->Control.MeanThreads(), 7.5);
+}
+
+/// After a change from 8 threads to 1, requests of the 8 threads are still at work. No window begins before 8
+/// requests have ended.
+TEST_F(ReadControlTest, BeginsNoWindowWhileFormerRequestsRun)
+{
+  int windows = 0;
+  this->Control.OnWindow = [&windows](const ReadWindow&) {
+    ++windows;
+    return 1;
+  };
+  this->ReadABit();
+  this->Control.Update(this->Meter);  // sends the window
+  this->Control.Update(this->Meter);  // receives the answer
+  this->ReadABit(7);
+  this->Control.Update(this->Meter);
+  this->ReadABit();
+  this->Control.Update(this->Meter);  // begins the second window
+  this->Control.Update(this->Meter);
+  EXPECT_EQ(windows, 1);
+  this->ReadABit();
+  this->Control.Update(this->Meter);
+  this->Control.Update(this->Meter);
+  EXPECT_EQ(windows, 2);
 }
 
 TEST_F(ReadControlTest, TellsTheFirstNumberWhereNothingWasRead)
