@@ -35,6 +35,7 @@
 #include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -364,6 +365,26 @@ TEST(Extraction, ClipsKeepAndLeaveTheWholeVolume)
         for (vtkIdType c = 0; c < grid->GetNumberOfCells(); ++c) {
           EXPECT_THAT(grid->GetCellType(c), ::testing::AnyOf(VTK_VOXEL, VTK_HEXAHEDRON));
         }
+      }
+    }
+  }
+}
+
+/// Boxes at points of a sphere, and boxes inside and outside of it. With a value of the function other than
+/// 0, the radius is sqrt(1 + value).
+TEST(Extraction, SpheresOfAnyValueMeetBoxes)
+{
+  vtkNew<vtkSphere> sphere;
+  sphere->SetRadius(1);
+  for (const double value : {-0.75, 0.0, 3.0}) {
+    const Surface surface = *Surface::FromFunction(sphere, value);
+    for (const auto& [distance, meets] :
+        {std::pair(1.0, true), std::pair(0.5, false), std::pair(1.5, false)}) {
+      for (int axis = 0; axis < 3; ++axis) {
+        std::array<double, 6> box{-0.01, 0.01, -0.01, 0.01, -0.01, 0.01};
+        box[2 * axis] += distance * std::sqrt(1 + value);
+        box[2 * axis + 1] += distance * std::sqrt(1 + value);
+        EXPECT_EQ(surface.MayMeet(box), meets) << value << ", " << distance << " radii along axis " << axis;
       }
     }
   }
