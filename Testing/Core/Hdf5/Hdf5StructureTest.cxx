@@ -238,6 +238,38 @@ TEST_F(Hdf5Structure, RefusesWhatExtendsBeyondTheFile)
   }
 }
 
+/// Fields of the header of a fractal heap with impossible values.
+TEST_F(Hdf5Structure, RefusesImpossibleHeaps)
+{
+  Hdf5Draft draft;
+  for (int i = 0; i < 20; ++i) {
+    draft["/" + std::to_string(i)] = testing::Ints({i});
+  }
+  this->Write(draft, InNewStyle);
+  const std::string sound = testing::ReadBytes(this->Path);
+  const std::size_t heap = sound.find("FRHP");
+  ASSERT_NE(heap, sound.npos);
+  struct Field
+  {
+    const char* Name;
+    std::size_t Offset, Bytes;
+    std::uint64_t Value;
+  };
+  for (const Field& field : {Field{"length of identifiers", 5, 2, 3}, {"greatest object", 10, 4, 0xffffffff},
+           {"width", 110, 2, 3}, {"first block", 112, 8, 3}, {"first block", 112, 8, std::uint64_t(1) << 40},
+           {"greatest block", 120, 8, 3}, {"greatest block", 120, 8, std::uint64_t(1) << 40},
+           {"bits of offsets", 128, 2, 0}, {"bits of offsets", 128, 2, 65}, {"rows", 140, 2, 60000}}) {
+    std::string bytes = sound;
+    std::memcpy(&bytes[heap + field.Offset], &field.Value, field.Bytes);
+    testing::WriteText(this->Path, bytes);
+    this->Reader.SetComparesChecksums(false);
+    this->Open();
+    EXPECT_THAT(testing::MessageOf([&] { this->Reader.Names(this->Reader.OpenGroup(this->Reader.Root())); }),
+        HasSubstr("a damaged fractal heap"))
+        << field.Name << " " << field.Value;
+  }
+}
+
 /// An object of a fractal heap that begins in the checksum of its block: before the first place for objects.
 TEST_F(Hdf5Structure, RefusesObjectsInHeadsOfHeapBlocks)
 {
