@@ -21,8 +21,10 @@ def read(path):
 
 def files_of(root, ending):
     """Returns the files of the source tree with this ending, without build trees and hidden folders."""
-    found = glob.glob(os.path.join(root, "**", "*" + ending), recursive=True)
-    return sorted(path for path in found if os.path.relpath(path, root).split(os.sep)[0] not in ("build", "demo"))
+    found = glob.glob("*" + ending, root_dir=root)
+    for folder in set(glob.glob("*/", root_dir=root)) - {"build/", "demo/"}:
+        found += glob.glob(folder + "**/*" + ending, root_dir=root, recursive=True)
+    return sorted(os.path.join(root, path) for path in found)
 
 
 def anchors_of(path):
