@@ -31,6 +31,17 @@ protected:
     testing::WriteHdf5(this->Path, draft, choose);
   }
 
+  /// Writes a root group whose links are in a fractal heap. Returns the bytes of the file.
+  std::string WriteMembersInAHeap()
+  {
+    Hdf5Draft draft;
+    for (int i = 0; i < 20; ++i) {
+      draft["/" + std::to_string(i)] = testing::Ints({i});
+    }
+    this->Write(draft, InNewStyle);
+    return testing::ReadBytes(this->Path);
+  }
+
   void Open()
   {
     const auto file = std::make_shared<PlainFile>(this->Path);
@@ -241,12 +252,7 @@ TEST_F(Hdf5Structure, RefusesWhatExtendsBeyondTheFile)
 /// Fields of the header of a fractal heap with impossible values.
 TEST_F(Hdf5Structure, RefusesImpossibleHeaps)
 {
-  Hdf5Draft draft;
-  for (int i = 0; i < 20; ++i) {
-    draft["/" + std::to_string(i)] = testing::Ints({i});
-  }
-  this->Write(draft, InNewStyle);
-  const std::string sound = testing::ReadBytes(this->Path);
+  const std::string sound = this->WriteMembersInAHeap();
   const std::size_t heap = sound.find("FRHP");
   ASSERT_NE(heap, sound.npos);
   struct Field
@@ -273,12 +279,7 @@ TEST_F(Hdf5Structure, RefusesImpossibleHeaps)
 /// An object of a fractal heap that begins in the checksum of its block: before the first place for objects.
 TEST_F(Hdf5Structure, RefusesObjectsInHeadsOfHeapBlocks)
 {
-  Hdf5Draft draft;
-  for (int i = 0; i < 20; ++i) {
-    draft["/" + std::to_string(i)] = testing::Ints({i});
-  }
-  this->Write(draft, InNewStyle);
-  std::string bytes = testing::ReadBytes(this->Path);
+  std::string bytes = this->WriteMembersInAHeap();
   constexpr std::size_t leafHead = 6, hashBytes = 4, idHead = 1;
   constexpr char linksByName = 5;
   const std::size_t leaf = bytes.find("BTLF");
