@@ -31,7 +31,7 @@ namespace {
 
 constexpr double SecondsWithoutBar = 1;
 
-struct ConvertOptions : ConversionOptions
+struct ConvertArguments : ConversionOptions
 {
   std::string From, To;
   std::vector<std::string> Names;
@@ -48,7 +48,7 @@ struct ConvertOptions : ConversionOptions
   bool WritesPieces() const { return this->Export && this->Format == "vtm"; }
 };
 
-void ResolveOptions(ConvertOptions& options)
+void ResolveOptions(ConvertArguments& options)
 {
   options.Variables = {options.Names.begin(), options.Names.end()};
   options.InThreeDimensions = options.WritesPieces();
@@ -85,7 +85,7 @@ void ResolveOptions(ConvertOptions& options)
 class Conversion
 {
 public:
-  Conversion(const ConvertOptions& options, Session& session)
+  Conversion(const ConvertArguments& options, Session& session)
       : Settings(options), CommandSession(session), ProgressBar(session.IsRoot())
   {
   }
@@ -121,7 +121,7 @@ private:
   using Work = std::function<ConversionResult(const std::function<void(double)>& progress)>;
   void WriteStep(const TimeStep& step, std::size_t index, std::size_t count, const Work& work);
 
-  const ConvertOptions& Settings;
+  const ConvertArguments& Settings;
   Session& CommandSession;
   probe::Progress ProgressBar;
   const Stopwatch Timer;
@@ -366,7 +366,7 @@ void Conversion::MoveOutOfContainer(const container::StepRecord& record) const
 }
 
 /// Adds the options that `convert` and `export` share.
-void AddOptions(CLI::App& command, ConvertOptions& options)
+void AddOptions(CLI::App& command, ConvertArguments& options)
 {
   command.add_option("--variables", options.Names, "Names of the variables to write (default: all)")
       ->delimiter(',');
@@ -382,7 +382,7 @@ void AddOptions(CLI::App& command, ConvertOptions& options)
       ->capture_default_str();
 }
 
-void SetCallback(CLI::App& command, const std::shared_ptr<ConvertOptions>& options, Session& session)
+void SetCallback(CLI::App& command, const std::shared_ptr<ConvertArguments>& options, Session& session)
 {
   command.callback([options, &session] {
     ResolveOptions(*options);
@@ -397,7 +397,7 @@ void AddExport(CLI::App& program, Session& session)
   CLI::App* command = program.add_subcommand("export",
       "Write time steps for programs without PatchIO into a folder, as VTKHDF files or in VTK's XML formats. "
       "Run this command under mpirun to use several ranks");
-  const auto options = std::make_shared<ConvertOptions>();
+  const auto options = std::make_shared<ConvertArguments>();
   options->Export = true;
   AddPath(*command, options->From);
   command
@@ -423,7 +423,7 @@ void AddConvert(CLI::App& program, Session& session)
       "An interrupted conversion resumes: the command converts only the time steps that the container lacks, "
       "and those whose files are missing, truncated or damaged. Run this command under mpirun to use several "
       "ranks");
-  const auto options = std::make_shared<ConvertOptions>();
+  const auto options = std::make_shared<ConvertArguments>();
   AddPath(*command, options->From);
   command->add_option("container", options->To, "The container to write: a folder, usually NAME.pio")
       ->required();

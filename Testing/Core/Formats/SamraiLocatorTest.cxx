@@ -270,9 +270,9 @@ TEST_F(SamraiLocator, ListsNoMoreChunksThanAFileCanHold)
       Patch& patch = this->Data.Patches[p];
       patch.Cells.Upper[0] = patch.Cells.Lower[0] + width - 1;
       this->Data.SetPresence(0, p, Presence::Stored);
-      const hsize_t length = this->Data.StoredTuples(0, p), one = 1;
+      const hsize_t length = this->Data.StoredTuples(0, p);
       draft[testing::PatchGroup(patch) + "density"] =
-          testing::FloatsStoredAs({}, {length}, [=](hid_t creation) { H5Pset_chunk(creation, 1, &one); });
+          testing::FloatsStoredAs({}, {length}, testing::InChunks({1}));
     }
     testing::WriteHdf5(this->Cluster(0), draft);
     const LocationTable table = LocateAll(this->Data);

@@ -205,9 +205,8 @@ TEST_F(Hdf5File, ReportsFailuresOfTheStorageUnchanged)
 TEST_F(Hdf5File, ReadsUnwrittenChunksBehindUserBlocks)
 {
   const auto chunked = [](hid_t creation) {
-    const hsize_t chunk = 4;
     const float fill = 2.5f;
-    H5Pset_chunk(creation, 1, &chunk);
+    testing::InChunks({4})(creation);
     H5Pset_fill_value(creation, H5T_NATIVE_FLOAT, &fill);
   };
   testing::WriteHdf5(this->Path, {{"/values", testing::FloatsStoredAs({}, {4}, chunked)}},
@@ -218,10 +217,7 @@ TEST_F(Hdf5File, ReadsUnwrittenChunksBehindUserBlocks)
 /// Each data set has as many chunks as the file can hold, so the file cannot hold the chunks of two.
 TEST_F(Hdf5File, CountsTheChunksOfAllDataSets)
 {
-  const auto chunked = [](hid_t creation) {
-    const hsize_t chunk = 1;
-    H5Pset_chunk(creation, 1, &chunk);
-  };
+  const auto chunked = testing::InChunks({1});
   testing::WriteHdf5(this->Path, {{"/a", testing::FloatsStoredAs({}, {4000}, chunked)},
                                      {"/b", testing::FloatsStoredAs({}, {4000}, chunked)}});
   const hdf5::File file(this->Path);

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::Hdf5Draft;
+using testing::InChunks;
 using testing::InNewStyle;
 // In HDF5 1.12, the type with this name is another one, without addresses.
 #if H5_VERSION_GE(1, 12, 0)
@@ -78,11 +79,6 @@ std::vector<float> Ramp(std::size_t count)
   std::vector<float> values(count);
   std::iota(values.begin(), values.end(), 0.0f);
   return values;
-}
-
-std::function<void(hid_t)> InChunks(const std::vector<hsize_t>& dims)
-{
-  return [=](hid_t creation) { H5Pset_chunk(creation, static_cast<int>(dims.size()), dims.data()); };
 }
 
 /// The sizes of B-tree nodes of groups, with the matching superblock.

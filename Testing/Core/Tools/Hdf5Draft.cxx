@@ -9,8 +9,7 @@ DraftDataset LittleEndianFloats(const std::vector<float>& values)
 
 DraftDataset ChunkedFloats(const std::vector<float>& values)
 {
-  const hsize_t all = values.size();
-  return FloatsStoredAs(values, {all}, [=](hid_t creation) { H5Pset_chunk(creation, 1, &all); });
+  return FloatsStoredAs(values, {values.size()}, InChunks({values.size()}));
 }
 
 DraftDataset FloatsStoredAs(const std::vector<float>& values, const std::vector<hsize_t>& shape,
@@ -44,6 +43,11 @@ DraftDataset SoftLink(const std::string& object)
     const hdf5::Handle links = IntermediateGroupLinks();
     Checked(H5Lcreate_soft(object.c_str(), parent, path.c_str(), links, H5P_DEFAULT));
   };
+}
+
+std::function<void(hid_t creation)> InChunks(const std::vector<hsize_t>& dims)
+{
+  return [=](hid_t creation) { H5Pset_chunk(creation, static_cast<int>(dims.size()), dims.data()); };
 }
 
 void InNewStyle(hid_t /*creation*/, hid_t access)

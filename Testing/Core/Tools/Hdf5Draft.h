@@ -21,6 +21,9 @@ DraftDataset ExternalLink(const std::string& file, const std::string& object);
 /// Makes a link to an object of the same file.
 DraftDataset SoftLink(const std::string& object);
 
+/// Returns the property of H5P_DATASET_CREATE for chunks of these dimensions, for FloatsStoredAs().
+std::function<void(hid_t creation)> InChunks(const std::vector<hsize_t>& dims);
+
 /// Makes WriteHdf5() write files in the old style, which is the default.
 inline void InOldStyle(hid_t /*creation*/, hid_t /*access*/) {}
 /// Makes WriteHdf5() write files in the new style, as HDF5 2 does.
